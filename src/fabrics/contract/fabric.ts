@@ -1,0 +1,62 @@
+/**
+ * The fabric contract: small on purpose, so that a new fabric is one folder.
+ *
+ * The caller picks an impairment's id and stores it, with what will undo it, *before* `apply`; another process can
+ * then revert after a crash. `revert` is idempotent: for an id this instance never saw it must still bring the
+ * element back to what `saved` says. Extras are optional interfaces found by type, as in k6's outputs.
+ */
+import type { Evidence } from '../../telemetry/series.js';
+import type { Job } from '../../workload/job.js';
+import type { Topology } from '../../topology/model.js';
+import type { Impairment, ImpairmentType } from './impairment.js';
+
+/** What an operator knows about the fabric and the jobs on it; all a diagnoser gets besides evidence. */
+export interface FabricDescription {
+  name: string;
+  driver: string;
+  topology: Topology;
+  jobs: readonly Job[];
+  /** Impairments this fabric can apply, and what each costs in realism ('' when it is the real thing). */
+  capabilities: ReadonlyMap<ImpairmentType, string>;
+}
+
+/** Configuration of elements as read back: `link:…` or `port:…` → setting → value. Sorted keys, plain JSON. */
+export type ConfigurationSnapshot = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface Fabric {
+  describe(): FabricDescription;
+  /** Reads the settings that the impairment would change, from the fabric itself, never from a cache of intents. */
+  readBack(impairment: Impairment): Promise<ConfigurationSnapshot>;
+  /** @throws InputError when the fabric can't apply it; nothing is changed then */
+  apply(id: string, impairment: Impairment): Promise<void>;
+  /** Idempotent, safe for ids never applied; `saved` is what readBack gave before apply. */
+  revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void>;
+  /** Telemetry between two instants of the fabric's clock, ns from the run's start. */
+  observe(window: { fromNs: number; toNs: number }): Promise<Evidence>;
+  close(): Promise<void>;
+}
+
+/** A fabric whose clock the drill drives (a simulator). */
+export interface AdvancesTime {
+  readonly nowNs: number;
+  /** Runs the fabric up to `toNs`; resolves there. */
+  advance(toNs: number): Promise<void>;
+}
+
+/** A fabric that can start jobs itself. */
+export interface RunsWorkload {
+  startJobs(): Promise<void>;
+}
+
+/** A fabric that knows which jobs' routes cross an element at this moment. */
+export interface TracesPaths {
+  /** Names of jobs with a connection whose current path crosses the element (link, port, device or nic id). */
+  jobsCrossing(elementId: string): Promise<string[]>;
+}
+
+export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
+  'advance' in fabric && typeof fabric.advance === 'function';
+export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>
+  'startJobs' in fabric && typeof fabric.startJobs === 'function';
+export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>
+  'jobsCrossing' in fabric && typeof fabric.jobsCrossing === 'function';

@@ -1,0 +1,44 @@
+/**
+ * Impairments: the neutral language between fault kinds and fabrics.
+ *
+ * A fault kind compiles to a few of these; a fabric only knows how to apply and revert them. N kinds on M fabrics
+ * then cost N + M files. Ports, links and devices are named by element id, never by index, so that an entry in the
+ * undo journal still means the same thing to another process after a crash or a reboot.
+ */
+import { z } from 'zod';
+
+const link = z.string().startsWith('link:').describe('element id of a link');
+const port = z.string().startsWith('port:').describe('element id of a port');
+const device = z.string().startsWith('device:').describe('element id of a device');
+
+export const impairmentSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('link-admin-down'),
+    link,
+    /** The port that is shut down; its peer sees loss of carrier. */
+    port,
+  }),
+  z.strictObject({ type: z.literal('link-cut'), link }),
+  z.strictObject({
+    type: z.literal('blackhole'),
+    link,
+    /** What this port sends is lost; both ends still report the link up. */
+    fromPort: port,
+  }),
+  z.strictObject({ type: z.literal('node-down'), device }),
+]);
+
+export type Impairment = z.output<typeof impairmentSchema>;
+export type ImpairmentType = Impairment['type'];
+
+/** An impairment with its place in time, ns from the injection instant of its fault. */
+export interface TimedImpairment {
+  impairment: Impairment;
+  atNs: number;
+  untilNs: number;
+}
+
+/** The element an impairment acts on. */
+export function impairedElement(impairment: Impairment): string {
+  return impairment.type === 'node-down' ? impairment.device : impairment.link;
+}

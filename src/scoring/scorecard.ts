@@ -1,0 +1,120 @@
+/**
+ * The scorecard: three scores with the raw figures behind them, in the shape of the stable interface.
+ *
+ * A score is 0..100 or null; null means it could not be known, and is never read as 0 or 100. Metric names are
+ * snake case with the unit last, exactly as published and as objectives use them.
+ */
+import type { Verdict } from '../diagnosis/verdict.js';
+import type { ElementRef } from '../telemetry/vocabulary.js';
+
+export type MetricValue = number | boolean | null;
+
+export const SCORE_NAMES = ['recovery', 'isolation', 'explainability'] as const;
+export type ScoreName = (typeof SCORE_NAMES)[number];
+
+export const SCORE_METRICS = {
+  recovery: [
+    'time_to_detect_s',
+    'time_to_reroute_s',
+    'time_to_recover_s',
+    'recovered',
+    'failback_s',
+    'failed_back',
+    'resilience_loss',
+    'lost_gpu_hours',
+    'redone_steps',
+    'ettr',
+  ],
+  isolation: [
+    'exposed_jobs',
+    'bystander_jobs',
+    'blast_ratio',
+    'victim_flow_share',
+    'pause_depth_hops',
+    'pause_spread_ratio',
+    'containment',
+  ],
+  explainability: [
+    'top1',
+    'top3',
+    'reciprocal_rank',
+    'set_f1',
+    'kind_correct',
+    'side_correct',
+    'onset_error_s',
+    'evidence_coverage',
+    'evidence_precision',
+    'share_error',
+    'time_to_explain_s',
+    'brier',
+    'abstained',
+  ],
+} as const satisfies Record<ScoreName, readonly string[]>;
+
+export interface Score {
+  score: number | null;
+  metrics: Record<string, MetricValue>;
+}
+
+export type Scores = Record<ScoreName, Score>;
+
+export interface ObjectiveResult {
+  expression: string;
+  value: MetricValue;
+  passed: boolean | null;
+}
+
+/** Final states of a run, worst first; the worst wins. */
+export const FINAL_STATES = [
+  'rollback-failed',
+  'error',
+  'aborted',
+  'failed',
+  'inconclusive',
+  'passed',
+] as const;
+export type FinalState = (typeof FINAL_STATES)[number];
+
+export const RUN_STATES = [
+  'pending',
+  'preflight',
+  'baseline',
+  'injecting',
+  'holding',
+  'reverting',
+  'observing',
+  'diagnosing',
+  'scoring',
+  ...FINAL_STATES,
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** The truth as published, after the verdict is sealed. */
+export interface PublishedTruth {
+  kind: string;
+  elements: ElementRef[];
+  side: string;
+  direction: string;
+  from_s: number;
+  to_s: number;
+}
+
+export interface Scorecard {
+  run: {
+    id: string;
+    experiment: string;
+    fabric: string;
+    driver: string;
+    seed: number;
+    state: RunState;
+    version: string;
+    startedAt: string | null;
+    endedAt: string | null;
+  };
+  scores: Scores;
+  objectives: ObjectiveResult[];
+  verdict: Verdict | null;
+  truth: PublishedTruth[];
+  /** Why the state is what it is, one sentence each; empty when passed. */
+  reasons: string[];
+}

@@ -1,0 +1,105 @@
+/**
+ * What an operator could watch: metrics sampled over elements, as typed-array series.
+ *
+ * A series is one metric on one element: times and values side by side, times strictly rising, from one clock of the
+ * fabric, in ns from the run's start. `quality` keeps three things apart that dashboards blur: a fresh sample, a
+ * repeated (stale) one, and an N/A answer; a lost sample is simply not there. Values are numbers; states are encoded
+ * as the catalogue says (`oper status`: 1 up, 0 down).
+ */
+
+/** Sample quality codes. */
+export const QUALITY = { fresh: 0, repeated: 1, notAvailable: 2 } as const;
+
+export interface Series {
+  /** Metric name from the catalogue. */
+  metric: string;
+  /** Element id with prefix. */
+  element: string;
+  timesNs: Float64Array;
+  /** NaN where quality is notAvailable. */
+  values: Float64Array;
+  /** One code of QUALITY per sample. */
+  quality: Uint8Array;
+}
+
+/** Everything observed in a window; the diagnoser's only view of what happened. */
+export interface Evidence {
+  /** Window observed, ns from the run's start. */
+  fromNs: number;
+  toNs: number;
+  series: readonly Series[];
+}
+
+/** Looks series up by metric and element. Built once per evidence. */
+export class EvidenceIndex {
+  private readonly byMetric = new Map<string, Map<string, Series>>();
+
+  constructor(readonly evidence: Evidence) {
+    for (const series of evidence.series) {
+      let elements = this.byMetric.get(series.metric);
+      if (elements === undefined) this.byMetric.set(series.metric, (elements = new Map()));
+      elements.set(series.element, series);
+    }
+  }
+
+  get(metric: string, element: string): Series | undefined {
+    return this.byMetric.get(metric)?.get(element);
+  }
+
+  /** All series of a metric, in evidence order. */
+  all(metric: string): Series[] {
+    return [...(this.byMetric.get(metric)?.values() ?? [])];
+  }
+}
+
+/** Collects one series; arrays grow by doubling. */
+export class SeriesBuilder {
+  private times = new Float64Array(64);
+  private samples = new Float64Array(64);
+  private codes = new Uint8Array(64);
+  private count = 0;
+
+  constructor(
+    readonly metric: string,
+    readonly element: string,
+  ) {}
+
+  get length(): number {
+    return this.count;
+  }
+
+  /** The newest value, NaN when empty. */
+  get last(): number {
+    return this.count === 0 ? NaN : this.samples[this.count - 1];
+  }
+
+  push(timeNs: number, value: number, quality: number = QUALITY.fresh): void {
+    if (this.count === this.times.length) this.grow();
+    this.times[this.count] = timeNs;
+    this.samples[this.count] = value;
+    this.codes[this.count++] = quality;
+  }
+
+  build(): Series {
+    return {
+      metric: this.metric,
+      element: this.element,
+      timesNs: this.times.slice(0, this.count),
+      values: this.samples.slice(0, this.count),
+      quality: this.codes.slice(0, this.count),
+    };
+  }
+
+  private grow(): void {
+    const capacity = this.times.length * 2;
+    const times = new Float64Array(capacity);
+    times.set(this.times);
+    this.times = times;
+    const samples = new Float64Array(capacity);
+    samples.set(this.samples);
+    this.samples = samples;
+    const codes = new Uint8Array(capacity);
+    codes.set(this.codes);
+    this.codes = codes;
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * How a fabric is watched: poll intervals per source, loss and noise, from the fabric file's `telemetry`.
+ *
+ * Defaults follow common practice: switch counters every second, NIC counters every second, optics every five,
+ * training-side figures at each step. On-change sources (oper status, routes) report at the instant of the change
+ * plus the source's delay.
+ */
+import { z } from 'zod';
+import { durationNs } from '../kernel/units.js';
+
+const ratio = z.number().min(0).max(1);
+
+export const telemetrySchema = z
+  .strictObject({
+    switchInterval: durationNs.prefault('1s').describe('poll interval of switch port and queue counters'),
+    nicInterval: durationNs.prefault('1s').describe('poll interval of NIC counters'),
+    opticInterval: durationNs.prefault('5s').describe('poll interval of optic sensors'),
+    jobInterval: durationNs.prefault('1s').describe('poll interval of job, rank and edge figures'),
+    eventDelay: durationNs.prefault('10ms').describe('delay of on-change messages'),
+    loss: ratio.default(0).describe('share of samples that never arrive'),
+    notAvailable: ratio.default(0).describe('share of samples answered N/A'),
+    noise: ratio.default(0.002).describe('relative noise of analogue sensors (optic power, temperature)'),
+  })
+  .prefault({});
+
+export type TelemetrySettings = z.output<typeof telemetrySchema>;

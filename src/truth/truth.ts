@@ -1,0 +1,15 @@
+/**
+ * What was really injected. Types only: nothing on the diagnoser's side may reach this file.
+ */
+import type { CulpritKind, Direction, ElementRef, Side } from '../telemetry/vocabulary.js';
+
+export interface TruthEntry {
+  kind: CulpritKind;
+  /** Equivalent names of the one thing that was hurt, most exact first (link, then its ports, then its devices). */
+  elements: readonly ElementRef[];
+  side: Side;
+  direction: Direction;
+  /** ns from the run's start on the fabric's clock, as really applied and reverted. */
+  fromNs: number;
+  toNs: number;
+}
