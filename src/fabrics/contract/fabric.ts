@@ -16,6 +16,8 @@ export interface FabricDescription {
   driver: string;
   topology: Topology;
   jobs: readonly Job[];
+  /** Packet sizes on this fabric, for closed-form expectations: payload per packet, headers, one ACK. */
+  transport: { mtuBytes: number; headerBytes: number; ackBytes: number };
   /** Impairments this fabric can apply, and what each costs in realism ('' when it is the real thing). */
   capabilities: ReadonlyMap<ImpairmentType, string>;
 }

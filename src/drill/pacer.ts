@@ -1,0 +1,55 @@
+/**
+ * Whose clock a drill follows: a simulator's, driven forward, or the wall clock of a real fabric.
+ *
+ * Both count ns from the run's start. Waits are cut into short pieces so that an abort is seen soon and progress can
+ * be shown; between the pieces the event loop runs.
+ */
+import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
+import { advancesTime, type Fabric } from '../fabrics/contract/fabric.js';
+
+export interface Pacer {
+  readonly nowNs: number;
+  /** Goes on to `toNs`, or stops early when the signal is aborted. */
+  until(toNs: number, signal: AbortSignal, progress: (nowNs: number) => void): Promise<void>;
+}
+
+const SIMULATED_PIECE_NS = 1e9;
+const WALL_PIECE_MS = 250;
+
+export function pacerFor(fabric: Fabric, wallClockMs: () => number = Date.now): Pacer {
+  return advancesTime(fabric) ? simulatedPacer(fabric) : wallPacer(wallClockMs);
+}
+
+function simulatedPacer(fabric: Fabric & { nowNs: number; advance(toNs: number): Promise<void> }): Pacer {
+  return {
+    get nowNs() {
+      return fabric.nowNs;
+    },
+    async until(toNs, signal, progress) {
+      while (fabric.nowNs < toNs && !signal.aborted) {
+        await fabric.advance(Math.min(toNs, fabric.nowNs + SIMULATED_PIECE_NS));
+        progress(fabric.nowNs);
+        await yieldToEventLoop();
+      }
+    },
+  };
+}
+
+function wallPacer(wallClockMs: () => number): Pacer {
+  const startMs = wallClockMs();
+  const now = (): number => Math.round((wallClockMs() - startMs) * 1e6);
+  return {
+    get nowNs() {
+      return now();
+    },
+    async until(toNs, signal, progress) {
+      while (now() < toNs && !signal.aborted) {
+        const leftMs = (toNs - now()) / 1e6;
+        await sleep(Math.max(1, Math.min(WALL_PIECE_MS, leftMs)), undefined, { signal }).catch(
+          () => undefined,
+        );
+        progress(now());
+      }
+    },
+  };
+}

@@ -1,0 +1,335 @@
+/**
+ * From a definition to a plan: resolved targets, timed impairments, blast radius, undo steps. Writes nothing.
+ *
+ * The plan is plain JSON and is stored with the run, so that what was previewed is what is injected. Everything
+ * random in it comes from the run's seed.
+ */
+import { elementName } from '../kernel/elements.js';
+import { InputError, type InputIssue } from '../kernel/problem.js';
+import { Prng } from '../kernel/prng.js';
+import { formatDurationNs } from '../kernel/units.js';
+import type { ElementRef } from '../telemetry/vocabulary.js';
+import type { TruthEntry } from '../truth/truth.js';
+import { resolveSelector } from '../topology/selector.js';
+import { faultKind, type AnyFaultKind } from '../faults/catalog.js';
+import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
+import type { ExperimentSpec, FaultSpec, TargetSpec } from '../experiments/definition/experiment.js';
+
+export interface PlannedImpairment {
+  /** Unique within the plan, `cut/0`; a run prefixes its own id. */
+  id: string;
+  impairment: Impairment;
+  /** ns from the run's start. */
+  atNs: number;
+  untilNs: number;
+}
+
+export interface PlannedFault {
+  name: string;
+  kind: string;
+  parameters: unknown;
+  targets: ElementRef[];
+  atNs: number;
+  durationNs: number;
+  impairments: PlannedImpairment[];
+  /** Times are ns from the injection instant. */
+  truth: TruthEntry[];
+  /** Catalogue metrics that this fault is expected to move. */
+  expectedMetrics: string[];
+}
+
+export interface BlastRadius {
+  links: string[];
+  devices: string[];
+  /** Jobs whose present routes cross an impaired element; null where the fabric can't tell. */
+  exposedJobs: string[] | null;
+  bystanderJobs: string[] | null;
+}
+
+export interface Plan {
+  experiment: string;
+  fabric: string;
+  driver: string;
+  seed: number;
+  durationNs: number;
+  faults: PlannedFault[];
+  blastRadius: BlastRadius;
+  /** Impairments that this fabric can't apply; a run with any of these is refused. */
+  unsupported: { fault: string; impairment: string; supported: string[] }[];
+  /** What will undo each fault, in the order it will be done. */
+  undo: string[];
+}
+
+export interface PlanInput {
+  name: string;
+  spec: ExperimentSpec;
+  fabric: Fabric;
+  seed: number;
+}
+
+/**
+ * @throws InputError when a target matches nothing, a target doesn't fit its kind, a fault ends after the run, two
+ *   faults share a name, or a limit is exceeded
+ */
+export async function planDrill(input: PlanInput): Promise<Plan> {
+  const description = input.fabric.describe();
+  const random = new Prng(input.seed).stream('faults');
+  const names = faultNames(input.spec.faults);
+  const faults: PlannedFault[] = [];
+  for (const [index, fault] of input.spec.faults.entries()) {
+    const pointer = `/spec/faults/${index}`;
+    faults.push(
+      await planFault(fault, names[index], pointer, input.fabric, description, random.stream(names[index])),
+    );
+  }
+  const blastRadius = await measureBlastRadius(faults, input.fabric, description);
+  const plan: Plan = {
+    experiment: input.name,
+    fabric: description.name,
+    driver: description.driver,
+    seed: input.seed,
+    durationNs: runDuration(input.spec),
+    faults,
+    blastRadius,
+    unsupported: unsupportedImpairments(faults, description),
+    undo: undoSteps(faults),
+  };
+  checkLimits(plan, input.spec);
+  return plan;
+}
+
+/** The run's length: as given, or as long after the last fault as before the first. */
+function runDuration(spec: ExperimentSpec): number {
+  const lastEndNs = Math.max(...spec.faults.map((fault) => fault.at + fault.duration));
+  const firstNs = Math.min(...spec.faults.map((fault) => fault.at));
+  const durationNs = spec.duration ?? lastEndNs + firstNs;
+  if (durationNs <= lastEndNs) {
+    throw InputError.at(
+      '/spec/duration',
+      `the run ends at ${formatDurationNs(durationNs)}, before or as its last fault is reverted (${formatDurationNs(lastEndNs)})`,
+      'lengthen duration so that recovery can be observed, or shorten the fault',
+    );
+  }
+  return durationNs;
+}
+
+function faultNames(faults: readonly FaultSpec[]): string[] {
+  const names = faults.map(
+    (fault, index) => fault.name ?? (faults.length === 1 ? fault.kind : `${fault.kind}-${index + 1}`),
+  );
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) !== index) {
+      throw InputError.at(
+        `/spec/faults/${index}/name`,
+        `two faults are named "${name}"`,
+        'give each fault its own name',
+      );
+    }
+  }
+  return names;
+}
+
+async function planFault(
+  fault: FaultSpec,
+  name: string,
+  pointer: string,
+  fabric: Fabric,
+  description: FabricDescription,
+  random: Prng,
+): Promise<PlannedFault> {
+  const kind = faultKind(fault.kind, `${pointer}/kind`);
+  const targets = await resolveTarget(fault.target, kind, fault.params, pointer, fabric, description, random);
+  const compiled = withPointer(pointer, () =>
+    kind.compile(fault.params as never, targets, {
+      topology: description.topology,
+      durationNs: fault.duration,
+      random: random.stream('compile'),
+    }),
+  );
+  return {
+    name,
+    kind: fault.kind,
+    parameters: fault.params,
+    targets,
+    atNs: fault.at,
+    durationNs: fault.duration,
+    impairments: compiled.impairments.map((timed, ordinal) => ({
+      id: `${name}/${ordinal}`,
+      impairment: timed.impairment,
+      atNs: fault.at + timed.atNs,
+      untilNs: fault.at + timed.untilNs,
+    })),
+    truth: compiled.truth,
+    expectedMetrics: [...new Set(kind.symptoms(fault.params as never).flatMap((symptom) => symptom.metrics))],
+  };
+}
+
+async function resolveTarget(
+  target: TargetSpec,
+  kind: AnyFaultKind,
+  parameters: unknown,
+  pointer: string,
+  fabric: Fabric,
+  description: FabricDescription,
+  random: Prng,
+): Promise<ElementRef[]> {
+  const types = kind.targetTypes(parameters as never);
+  if (!types.includes(target.type)) {
+    throw InputError.at(
+      `${pointer}/target/type`,
+      `${kind.name} with these params acts on a ${types.join(' or a ')}, not on a ${target.type}`,
+      `write type: ${types[0]}`,
+    );
+  }
+  const { usedBy, notUsedBy, ...selector } = target;
+  const predicate =
+    usedBy === undefined && notUsedBy === undefined
+      ? undefined
+      : await usagePredicate({ usedBy, notUsedBy }, `${pointer}/target`, fabric, description, target.type);
+  return withPointer(`${pointer}/target`, () =>
+    resolveSelector(selector, description.topology, random.stream('target'), predicate),
+  );
+}
+
+/** Which elements the named jobs' present routes cross, asked of the fabric once per candidate. */
+async function usagePredicate(
+  filter: { usedBy?: string; notUsedBy?: string },
+  pointer: string,
+  fabric: Fabric,
+  description: FabricDescription,
+  type: TargetSpec['type'],
+): Promise<{ description: string; test: (elementId: string) => boolean }> {
+  if (!tracesPaths(fabric)) {
+    throw InputError.at(
+      `${pointer}/${filter.usedBy === undefined ? 'notUsedBy' : 'usedBy'}`,
+      `the fabric "${description.name}" can't tell which jobs use an element`,
+      'select by names, tier or labels instead',
+    );
+  }
+  const jobs = description.jobs.map((job) => job.name);
+  const using = jobPattern(filter.usedBy, `${pointer}/usedBy`, jobs);
+  const avoiding = jobPattern(filter.notUsedBy, `${pointer}/notUsedBy`, jobs);
+  const crossing = new Map<string, readonly string[]>();
+  for (const id of candidateIds(description, type)) crossing.set(id, await fabric.jobsCrossing(id));
+  const test = (id: string): boolean => {
+    const here = crossing.get(id) ?? [];
+    return (using === undefined || here.some(using)) && (avoiding === undefined || !here.some(avoiding));
+  };
+  const words = [
+    ...(filter.usedBy === undefined ? [] : [`usedBy ${filter.usedBy}`]),
+    ...(filter.notUsedBy === undefined ? [] : [`notUsedBy ${filter.notUsedBy}`]),
+  ];
+  return { description: words.join(' and '), test };
+}
+
+function candidateIds(description: FabricDescription, type: TargetSpec['type']): string[] {
+  const { links, devices, nics, ports } = description.topology;
+  switch (type) {
+    case 'link':
+      return links.map((link) => link.id);
+    case 'device':
+      return devices.map((device) => `device:${device.name}`);
+    case 'nic':
+      return nics.map((nic) => `nic:${nic.name}`);
+    case 'port':
+      return ports.map((port) => `port:${port.name}`);
+  }
+}
+
+function jobPattern(
+  pattern: string | undefined,
+  pointer: string,
+  jobs: readonly string[],
+): ((job: string) => boolean) | undefined {
+  if (pattern === undefined) return undefined;
+  const expression = new RegExp(`^${pattern.split('*').map(escapeExpression).join('.*')}$`);
+  if (!jobs.some((job) => expression.test(job))) {
+    throw InputError.at(pointer, `no job matches "${pattern}"; the jobs are ${jobs.join(', ') || '(none)'}`);
+  }
+  return (job) => expression.test(job);
+}
+
+const escapeExpression = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** Runs a step whose issues point into a part, and points them into the whole. */
+function withPointer<T>(prefix: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(
+      error.issues.map((issue): InputIssue => ({ ...issue, pointer: prefix + issue.pointer })),
+    );
+  }
+}
+
+async function measureBlastRadius(
+  faults: readonly PlannedFault[],
+  fabric: Fabric,
+  description: FabricDescription,
+): Promise<BlastRadius> {
+  const elements = new Set(
+    faults.flatMap((fault) => fault.impairments.map((one) => impairedElement(one.impairment))),
+  );
+  const links = [...elements].filter((id) => id.startsWith('link:')).sort();
+  const devices = [...elements].filter((id) => id.startsWith('device:')).sort();
+  if (!tracesPaths(fabric)) return { links, devices, exposedJobs: null, bystanderJobs: null };
+  const exposed = new Set<string>();
+  for (const id of elements) for (const job of await fabric.jobsCrossing(id)) exposed.add(job);
+  const jobs = description.jobs.map((job) => job.name);
+  return {
+    links,
+    devices,
+    exposedJobs: jobs.filter((job) => exposed.has(job)),
+    bystanderJobs: jobs.filter((job) => !exposed.has(job)),
+  };
+}
+
+function unsupportedImpairments(
+  faults: readonly PlannedFault[],
+  description: FabricDescription,
+): Plan['unsupported'] {
+  const supported = [...description.capabilities.keys()];
+  return faults.flatMap((fault) =>
+    [...new Set(fault.impairments.map((one) => one.impairment.type))]
+      .filter((type) => !description.capabilities.has(type))
+      .map((type) => ({ fault: fault.name, impairment: type, supported })),
+  );
+}
+
+function undoSteps(faults: readonly PlannedFault[]): string[] {
+  return faults
+    .flatMap((fault) => fault.impairments)
+    .sort((a, b) => a.untilNs - b.untilNs)
+    .map(
+      (one) =>
+        `at ${formatDurationNs(one.untilNs)}: restore ${elementName(impairedElement(one.impairment))} to the state read before ${one.impairment.type}, read it back`,
+    );
+}
+
+function checkLimits(plan: Plan, spec: ExperimentSpec): void {
+  const { limits } = spec;
+  if (limits === undefined) return;
+  const found: [keyof typeof limits, number | null, string][] = [
+    ['maxLinks', plan.blastRadius.links.length, 'links'],
+    ['maxDevices', plan.blastRadius.devices.length, 'devices'],
+    ['maxJobsAffected', plan.blastRadius.exposedJobs?.length ?? null, 'jobs'],
+  ];
+  const issues = found.flatMap(([limit, count, what]): InputIssue[] => {
+    const most = limits[limit];
+    if (most === undefined || (count !== null && count <= most)) return [];
+    const message =
+      count === null
+        ? `how many ${what} are affected can't be known here`
+        : `${count} ${what} would be affected`;
+    return [
+      {
+        pointer: `/spec/limits/${limit}`,
+        message: `${message}, ${most} allowed`,
+        hint: 'narrow the target or raise the limit',
+      },
+    ];
+  });
+  if (issues.length > 0) throw new InputError(issues);
+}

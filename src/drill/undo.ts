@@ -1,0 +1,113 @@
+/**
+ * Injection with its undo: nothing is changed before what will undo it has been written down.
+ *
+ * The order for one impairment is fixed: read back the present settings, journal the intent with them, apply, journal
+ * that. Reverting reads back again and compares with what was saved; an adapter's word alone is never believed. A
+ * process that finds an open journal after a crash calls `revertEntry` with what the journal holds.
+ */
+import type { ConfigurationSnapshot, Fabric } from '../fabrics/contract/fabric.js';
+import type { Impairment } from '../fabrics/contract/impairment.js';
+
+/** One line of the undo journal, enough for another process to revert. */
+export interface UndoEntry {
+  id: string;
+  fault: string;
+  impairment: Impairment;
+  saved: ConfigurationSnapshot;
+}
+
+/** Where the journal lives. Every call resolves only once its record is durable. */
+export interface UndoJournal {
+  intend(entry: UndoEntry): Promise<void>;
+  applied(id: string): Promise<void>;
+  /** Reverted and read back as found. */
+  verified(id: string): Promise<void>;
+  failed(id: string, reason: string): Promise<void>;
+}
+
+/** What is still different after a revert; empty when all is as found. */
+export function differences(saved: ConfigurationSnapshot, found: ConfigurationSnapshot): string[] {
+  const elements = [...new Set([...Object.keys(saved), ...Object.keys(found)])].sort();
+  return elements.flatMap((element) => {
+    const settings = [
+      ...new Set([...Object.keys(saved[element] ?? {}), ...Object.keys(found[element] ?? {})]),
+    ].sort();
+    return settings
+      .filter((setting) => saved[element]?.[setting] !== found[element]?.[setting])
+      .map(
+        (setting) =>
+          `${element} ${setting} is ${found[element]?.[setting] ?? 'unreadable'}, was ${saved[element]?.[setting] ?? 'absent'}`,
+      );
+  });
+}
+
+/** How often a revert that did not read back clean is tried in all. */
+const REVERT_TRIES = 3;
+
+/**
+ * Reverts one entry and proves it by reading back. Safe for entries that were never applied and to call again.
+ * @returns undefined when all is as found, else why not
+ */
+export async function revertEntry(fabric: Fabric, entry: UndoEntry): Promise<string | undefined> {
+  let reason: string | undefined;
+  for (let attempt = 0; attempt < REVERT_TRIES; attempt++) {
+    try {
+      await fabric.revert(entry.id, entry.impairment, entry.saved);
+      const left = differences(entry.saved, await fabric.readBack(entry.impairment));
+      if (left.length === 0) return undefined;
+      reason = left.join('; ');
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+  }
+  return reason;
+}
+
+/** Applies and reverts on one fabric, keeping journal and fabric in step. */
+export class Injector {
+  /** Entries that may be in place, in the order of application. */
+  private readonly open = new Map<string, UndoEntry>();
+
+  constructor(
+    private readonly fabric: Fabric,
+    private readonly journal: UndoJournal,
+  ) {}
+
+  async apply(id: string, fault: string, impairment: Impairment): Promise<void> {
+    const entry: UndoEntry = { id, fault, impairment, saved: await this.fabric.readBack(impairment) };
+    await this.journal.intend(entry);
+    this.open.set(id, entry);
+    await this.fabric.apply(id, impairment);
+    await this.journal.applied(id);
+  }
+
+  /** @returns why the undo could not be proved, or undefined */
+  async revert(id: string): Promise<string | undefined> {
+    const entry = this.open.get(id);
+    if (entry === undefined) return undefined;
+    const reason = await revertEntry(this.fabric, entry);
+    // The fabric comes first: a journal that can't be written must not keep the other faults in place.
+    if (reason === undefined) {
+      this.open.delete(id);
+      await this.journal.verified(id);
+      return undefined;
+    }
+    await this.journal.failed(id, reason);
+    return `${id}: ${reason}`;
+  }
+
+  /** Reverts all that is open, newest first, going on past failures. */
+  async revertAll(): Promise<string[]> {
+    const failures: string[] = [];
+    for (const id of [...this.open.keys()].reverse()) {
+      try {
+        const failure = await this.revert(id);
+        if (failure !== undefined) failures.push(failure);
+      } catch (error) {
+        if (this.open.has(id))
+          failures.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return failures;
+  }
+}

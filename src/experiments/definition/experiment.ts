@@ -1,0 +1,91 @@
+/**
+ * The experiment file's schema: one source for validation, JSON Schema, OpenAPI and hints.
+ *
+ * Unknown keys are refused everywhere. Fault parameters and targets are checked against the fault catalogue, so a new
+ * kind needs no change here.
+ */
+import { z } from 'zod';
+import { durationNs } from '../../kernel/units.js';
+import { selectorSchema } from '../../topology/selector.js';
+import { jobSchema } from '../../workload/job-schema.js';
+import { FAULT_KINDS, type AnyFaultKind } from '../../faults/catalog.js';
+
+export const API_VERSION = 'fabricdrill/v1';
+
+/** DNS-label names: safe in file names, URLs and reports. */
+export const nameSchema = z
+  .string()
+  .regex(
+    /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+    'a name has 1 to 63 of a-z, 0-9 and -, and starts and ends with a letter or digit',
+  );
+
+export const metadataSchema = z.strictObject({
+  name: nameSchema,
+  labels: z.record(z.string().max(63), z.string().max(253)).optional(),
+});
+
+const targetSchema = selectorSchema.extend({
+  usedBy: z.string().optional().describe('job name or glob: only elements that such a job sends over'),
+  notUsedBy: z.string().optional().describe('job name or glob: only elements that no such job sends over'),
+});
+export type TargetSpec = z.output<typeof targetSchema>;
+
+const faultSchemaOf = (kind: AnyFaultKind) =>
+  z
+    .strictObject({
+      name: nameSchema.optional(),
+      kind: z.literal(kind.name),
+      params: kind.parameters,
+      target: targetSchema,
+      at: durationNs.describe('when the fault is injected, from the start of the run'),
+      duration: durationNs.describe('how long it is held'),
+    })
+    .meta({ title: kind.name, description: kind.summary });
+
+const [firstKind, ...otherKinds] = FAULT_KINDS;
+const faultSchema = z.discriminatedUnion('kind', [
+  faultSchemaOf(firstKind),
+  ...otherKinds.map(faultSchemaOf),
+]);
+export type FaultSpec = z.output<typeof faultSchema>;
+
+const count = z.int().min(0);
+
+export const experimentSpecSchema = z.strictObject({
+  description: z.string().max(2000).optional(),
+  fabric: z
+    .string()
+    .min(1)
+    .describe('a stored fabric’s name, a Fabric document’s name in the same file, a YAML path, or path#name'),
+  seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(1).describe('draws everything random in a run'),
+  duration: durationNs
+    .optional()
+    .describe('length of the run; default: as long after the last fault as before the first'),
+  jobs: z
+    .array(jobSchema)
+    .max(256)
+    .optional()
+    .describe('training jobs for a fabric that has none of its own'),
+  faults: z.array(faultSchema).min(1).max(16),
+  objectives: z.array(z.string()).max(64).default([]).describe('such as "recovery.score >= 80"'),
+  limits: z
+    .strictObject({
+      maxLinks: count.optional(),
+      maxDevices: count.optional(),
+      maxJobsAffected: count.optional(),
+    })
+    .optional()
+    .describe('a plan beyond any of these is refused'),
+});
+export type ExperimentSpec = z.output<typeof experimentSpecSchema>;
+
+export const experimentSchema = z
+  .strictObject({
+    apiVersion: z.literal(API_VERSION),
+    kind: z.literal('Experiment'),
+    metadata: metadataSchema,
+    spec: experimentSpecSchema,
+  })
+  .meta({ title: 'Experiment', description: 'one fault drill: a fabric, jobs, faults and objectives' });
+export type Experiment = z.output<typeof experimentSchema>;

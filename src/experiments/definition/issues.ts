@@ -1,0 +1,182 @@
+/**
+ * zod's findings in the words of the user: JSON pointer, YAML line, valid choices, nearest key.
+ *
+ * zod names an unknown key but not the known ones, so these are looked up in the JSON Schema made from the same
+ * schema: one source for validation, publication and hints.
+ */
+import { z } from 'zod';
+import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { toPointer, type InputIssue } from '../../kernel/problem.js';
+import type { LocatedDocument } from './document.js';
+
+type JsonSchema = {
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  prefixItems?: JsonSchema[];
+  additionalProperties?: JsonSchema | boolean;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  const?: unknown;
+};
+
+/** JSON Schema 2020-12 of what a user may write for this schema. */
+export function inputJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  }) as JsonSchema;
+}
+
+/** Where an issue is to be reported: pointer prefix, file, and the document for line numbers. */
+export interface IssuePlace {
+  /** Path of the checked value within the document. */
+  prefix?: readonly PropertyKey[];
+  file?: string;
+  document?: Pick<LocatedDocument, 'locate'>;
+}
+
+/** Every finding of a failed parse, unions narrowed to the alternative that was meant. */
+export function describeIssues(
+  error: z.ZodError,
+  schema: z.ZodType,
+  value: unknown,
+  place: IssuePlace = {},
+): InputIssue[] {
+  const root = inputJsonSchema(schema);
+  return error.issues.flatMap((issue) => describe(issue, [], root, value, place));
+}
+
+function describe(
+  issue: z.core.$ZodIssue,
+  base: readonly PropertyKey[],
+  root: JsonSchema,
+  value: unknown,
+  place: IssuePlace,
+): InputIssue[] {
+  const path = [...base, ...issue.path];
+  const at = (full: readonly PropertyKey[], message: string, hint?: string, onKey = false): InputIssue => {
+    const inDocument = [...(place.prefix ?? []), ...full];
+    return {
+      pointer: toPointer(inDocument),
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(place.file === undefined ? {} : { file: place.file }),
+      ...(place.document?.locate(inDocument, onKey) ?? {}),
+    };
+  };
+  const actual = valueAt(value, path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = knownKeys(root, path, value);
+      return issue.keys.map((key) =>
+        at(
+          [...path, key],
+          `unknown key "${key}"; known here: ${listChoices(known, 30)}`,
+          nearestHint(key, known),
+          true,
+        ),
+      );
+    }
+    case 'invalid_value':
+      return [
+        at(
+          path,
+          choiceMessage(actual, issue.values.map(String)),
+          choiceHint(actual, issue.values.map(String)),
+        ),
+      ];
+    case 'invalid_union': {
+      const options = (issue as { options?: unknown[] }).options?.map(String);
+      if (options !== undefined && issue.errors.length === 0) {
+        return [at(path, choiceMessage(actual, options), choiceHint(actual, options))];
+      }
+      return closestAlternative(issue.errors).flatMap((inner) => describe(inner, path, root, value, place));
+    }
+    case 'invalid_type':
+      if (actual === undefined) {
+        const key = String(path.at(-1) ?? '');
+        return [
+          at(
+            path,
+            `${key === '' ? 'a value' : `"${key}"`} is missing; it must be ${article(issue.expected)}`,
+          ),
+        ];
+      }
+      return [at(path, `expected ${article(issue.expected)}, found ${shown(actual)}`)];
+    default:
+      return [at(path, issue.message.replace(/^Invalid input: /, ''))];
+  }
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function choiceMessage(actual: unknown, choices: readonly string[]): string {
+  const list = choices.length === 1 ? choices[0] : `one of ${listChoices(choices, 30)}`;
+  return actual === undefined
+    ? `missing; it must be ${list}`
+    : `${shown(actual)} is not allowed; it must be ${list}`;
+}
+
+const choiceHint = (actual: unknown, choices: readonly string[]): string | undefined =>
+  typeof actual === 'string' ? nearestHint(actual, choices) : undefined;
+
+/** Of a union's alternatives, the one whose errors lie deepest (most of it did fit), then the one with fewest. */
+function closestAlternative(
+  alternatives: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] {
+  const depth = (issues: readonly z.core.$ZodIssue[]) =>
+    Math.min(...issues.map((issue) => issue.path.length));
+  return [...alternatives].sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      inner === null || typeof inner !== 'object' ? undefined : (inner as never)[key as never],
+    value,
+  );
+}
+
+/** Keys that the schema knows for the object at a path. */
+function knownKeys(root: JsonSchema, path: readonly PropertyKey[], value: unknown): string[] {
+  let nodes = alternatives(root, root, value);
+  let inner = value;
+  for (const key of path) {
+    inner = valueAt(inner, [key]);
+    nodes = nodes.flatMap((node) => {
+      const child = typeof key === 'number' ? node.items : (node.properties?.[String(key)] ?? extra(node));
+      return child === undefined ? [] : alternatives(child, root, inner);
+    });
+  }
+  return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
+}
+
+const extra = (node: JsonSchema): JsonSchema | undefined =>
+  typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
+
+/** A node with references and unions opened; where a discriminator fits the value, only that alternative. */
+function alternatives(node: JsonSchema, root: JsonSchema, value: unknown): JsonSchema[] {
+  if (node.$ref !== undefined) {
+    const name = node.$ref.replace(/^#\/\$defs\//, '');
+    const target = node.$ref === '#' ? root : root.$defs?.[name];
+    return target === undefined ? [] : alternatives(target, root, value);
+  }
+  const union = node.anyOf ?? node.oneOf;
+  if (union === undefined)
+    return [node, ...(node.allOf ?? []).flatMap((part) => alternatives(part, root, value))];
+  const fitting = union.filter((option) =>
+    Object.entries(option.properties ?? {}).some(
+      ([key, property]) => property.const !== undefined && property.const === valueAt(value, [key]),
+    ),
+  );
+  return (fitting.length > 0 ? fitting : union).flatMap((option) => alternatives(option, root, value));
+}

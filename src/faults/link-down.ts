@@ -1,0 +1,244 @@
+/**
+ * Fault kind `link-down`: a link, or a device with all its links, stops carrying traffic.
+ *
+ * Variants follow what operators meet: a port shut down by hand, a fiber cut, a link that flaps, a direction that
+ * loses everything while both ends still say up (Alibaba HPN, SIGCOMM'24, describes it for NIC-to-ToR links), and a
+ * dead leaf, spine or host. Not here: LAG members and partial loss.
+ */
+import { z } from 'zod';
+import { InputError } from '../kernel/problem.js';
+import { durationNs } from '../kernel/units.js';
+import type { Prng } from '../kernel/prng.js';
+import { elementName, portId } from '../kernel/elements.js';
+import type { CulpritKind, ElementRef, Side } from '../telemetry/vocabulary.js';
+import type { Link, Topology } from '../topology/model.js';
+import type { TimedImpairment } from '../fabrics/contract/impairment.js';
+import type { TruthEntry } from '../truth/truth.js';
+import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
+
+const endSchema = z.enum(['lower', 'upper']);
+
+const parametersSchema = z.discriminatedUnion('variant', [
+  z.strictObject({
+    variant: z.literal('admin'),
+    end: endSchema
+      .default('upper')
+      .describe('which end is shut down: the one nearer to the hosts (lower) or the other (upper)'),
+  }),
+  z.strictObject({ variant: z.literal('cut') }),
+  z.strictObject({
+    variant: z.literal('flap'),
+    downFor: durationNs.prefault('500ms').describe('how long the link is down each time'),
+    upFor: durationNs.prefault('2s').describe('how long it is up in between'),
+    jitter: z.number().min(0).max(0.9).default(0.2).describe('relative spread of both times'),
+  }),
+  z.strictObject({
+    variant: z.literal('one-way'),
+    from: endSchema.default('lower').describe('the end whose transmissions are lost'),
+  }),
+  z.strictObject({ variant: z.literal('node') }),
+]);
+
+export type LinkDownParameters = z.output<typeof parametersSchema>;
+
+/** Most times a link may be taken down in one hold: every one is a change on a device and an entry to undo. */
+const MOST_FLAPS = 500;
+
+export const linkDown: FaultKind<LinkDownParameters> = {
+  name: 'link-down',
+  summary: 'a link, leaf, spine or host stops carrying traffic: shut down, cut, flapping, one way, or dead',
+  parameters: parametersSchema,
+  targetTypes: (parameters) => (parameters.variant === 'node' ? ['device'] : ['link', 'nic']),
+  compile,
+  symptoms,
+  limits: [
+    'acts on the links and devices named by its targets and on nothing else',
+    `a flap takes a link down at most ${MOST_FLAPS} times in one hold`,
+    'always ends with every link and device as it was found',
+  ],
+  example: [
+    '- kind: link-down',
+    '  params: { variant: cut }',
+    '  target: { type: link, tier: leaf-spine, usedBy: "*", mode: one, order: random }',
+    '  at: 20s',
+    '  duration: 20s',
+  ].join('\n'),
+};
+
+function compile(
+  parameters: LinkDownParameters,
+  targets: readonly ElementRef[],
+  context: FaultContext,
+): CompiledFault {
+  if (parameters.variant === 'node') return compileNodes(targets, context.durationNs);
+  const links = targets.flatMap((target) => linksOf(target, context.topology));
+  const parts = links.map((link) => compileLink(parameters, link, context));
+  return {
+    impairments: parts.flatMap((part) => part.impairments),
+    truth: parts.map((part) => part.truth),
+  };
+}
+
+function compileNodes(targets: readonly ElementRef[], durationNs: number): CompiledFault {
+  return {
+    impairments: targets.map((target) => ({
+      impairment: { type: 'node-down', device: target.id },
+      atNs: 0,
+      untilNs: durationNs,
+    })),
+    truth: targets.map((target) => ({
+      kind: 'node-down',
+      elements: [target],
+      side: 'device',
+      direction: 'both',
+      fromNs: 0,
+      toNs: durationNs,
+    })),
+  };
+}
+
+function compileLink(
+  parameters: Exclude<LinkDownParameters, { variant: 'node' }>,
+  link: Link,
+  context: FaultContext,
+): { impairments: TimedImpairment[]; truth: TruthEntry } {
+  const { topology, durationNs } = context;
+  const whole = { atNs: 0, untilNs: durationNs };
+  switch (parameters.variant) {
+    case 'admin': {
+      const port = portId(endPort(topology, link, parameters.end));
+      return {
+        impairments: [{ impairment: { type: 'link-admin-down', link: link.id, port }, ...whole }],
+        truth: linkTruth(topology, link, 'link-down', 'configuration', durationNs),
+      };
+    }
+    case 'cut':
+      return {
+        impairments: [{ impairment: { type: 'link-cut', link: link.id }, ...whole }],
+        truth: linkTruth(topology, link, 'link-down', 'cable', durationNs),
+      };
+    case 'flap':
+      return {
+        impairments: flaps(parameters, link, durationNs, context.random.stream(link.id)),
+        truth: linkTruth(topology, link, 'link-flap', 'cable', durationNs),
+      };
+    case 'one-way': {
+      const fromPort = portId(endPort(topology, link, parameters.from));
+      return {
+        impairments: [{ impairment: { type: 'blackhole', link: link.id, fromPort }, ...whole }],
+        truth: {
+          ...linkTruth(topology, link, 'one-way-loss', 'unknown', durationNs),
+          direction: fromPort as `port:${string}`,
+        },
+      };
+    }
+  }
+}
+
+function flaps(
+  parameters: Extract<LinkDownParameters, { variant: 'flap' }>,
+  link: Link,
+  durationNs: number,
+  random: Prng,
+): TimedImpairment[] {
+  const spread = (meanNs: number): number =>
+    Math.max(1, Math.round(meanNs * (1 + parameters.jitter * (2 * random.uniform() - 1))));
+  const result: TimedImpairment[] = [];
+  for (let atNs = 0; atNs < durationNs;) {
+    if (result.length === MOST_FLAPS) {
+      throw InputError.at(
+        '/params/upFor',
+        `the link would flap more than ${MOST_FLAPS} times`,
+        'lengthen upFor or downFor, or shorten duration',
+      );
+    }
+    const untilNs = Math.min(durationNs, atNs + spread(parameters.downFor));
+    result.push({ impairment: { type: 'link-cut', link: link.id }, atNs, untilNs });
+    atNs = untilNs + spread(parameters.upFor);
+  }
+  return result;
+}
+
+function linkTruth(
+  topology: Topology,
+  link: Link,
+  kind: CulpritKind,
+  side: Side,
+  durationNs: number,
+): TruthEntry {
+  const ports = [link.portA, link.portB].map((port): ElementRef => ({
+    type: 'port',
+    id: portId(topology.ports[port].name),
+  }));
+  const elements: ElementRef[] = [{ type: 'link', id: link.id }, ...ports];
+  return { kind, elements, side, direction: 'both', fromNs: 0, toNs: durationNs };
+}
+
+/** Name of the port at the end nearer to the hosts (lower) or the other one. */
+function endPort(topology: Topology, link: Link, end: 'lower' | 'upper'): string {
+  const level = (port: number): number => topology.devices[topology.ports[port].device].tierLevel;
+  const [lower, upper] =
+    level(link.portA) <= level(link.portB) ? [link.portA, link.portB] : [link.portB, link.portA];
+  return topology.ports[end === 'lower' ? lower : upper].name;
+}
+
+function linksOf(target: ElementRef, topology: Topology): Link[] {
+  if (target.type === 'nic') {
+    const nic = topology.nics.find((candidate) => candidate.name === elementName(target.id));
+    return (nic?.ports ?? []).map((port) => topology.links[topology.ports[port].link]);
+  }
+  return topology.links.filter((link) => link.id === target.id);
+}
+
+const FAULTS_SEEN =
+  'mlx5 counters.rst (link_down_events_phy), SONiC CMIS diagnostic monitoring design (rx LOS, rx power)';
+const HPN = 'Alibaba HPN, SIGCOMM 2024';
+
+function symptoms(parameters: LinkDownParameters): Symptom[] {
+  const down: Symptom = {
+    text: 'both ends go down and count a link-down event; the other members of the group carry its share',
+    metrics: ['port_oper_status', 'port_link_down_events', 'port_tx_bytes', 'route_port_prefixes'],
+    citation: FAULTS_SEEN,
+  };
+  const dark: Symptom = {
+    text: 'received light falls to the floor at both ends',
+    metrics: ['optic_rx_power_dbm'],
+    citation: FAULTS_SEEN,
+  };
+  switch (parameters.variant) {
+    case 'admin':
+      return [
+        down,
+        {
+          text: 'one end is shut down by configuration',
+          metrics: ['port_admin_status'],
+          citation: FAULTS_SEEN,
+        },
+      ];
+    case 'cut':
+      return [down, dark];
+    case 'flap':
+      return [down];
+    case 'one-way':
+      return [
+        {
+          text: 'both ends say up, one of them sends what the other never receives; senders time out',
+          metrics: [
+            'port_tx_bytes',
+            'port_rx_bytes',
+            'nic_local_ack_timeouts',
+            'nic_adaptive_retransmissions',
+          ],
+          citation: HPN,
+        },
+      ];
+    case 'node':
+      return [
+        {
+          text: 'the device falls silent and every link to it goes down at its neighbours',
+          metrics: ['device_reachable', 'port_oper_status', 'port_link_down_events'],
+          citation: `${HPN}; ${FAULTS_SEEN}`,
+        },
+      ];
+  }
+}
