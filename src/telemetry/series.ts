@@ -37,7 +37,7 @@ export class EvidenceIndex {
   constructor(readonly evidence: Evidence) {
     for (const series of evidence.series) {
       let elements = this.byMetric.get(series.metric);
-      if (elements === undefined) this.byMetric.set(series.metric, (elements = new Map()));
+      if (elements === undefined) this.byMetric.set(series.metric, (elements = new Map<string, Series>()));
       elements.set(series.element, series);
     }
   }
