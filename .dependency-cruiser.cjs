@@ -10,7 +10,7 @@ const SPEC = '[.](spec|e2e-spec)[.]ts$';
 const BASE = ['kernel/', 'topology/'];
 const SHARED = [...BASE, 'telemetry/', 'workload/'];
 const SCORED = [...SHARED, 'truth/', 'diagnosis/verdict.ts'];
-const SCORES = [...SCORED, 'scoring/(scorecard|metrics?)[.]ts'];
+const SCORES = [...SCORED, 'scoring/(scorecard|metric-catalog|exit-codes)[.]ts$'];
 const PURE_ROOMS =
   '(kernel|topology|workload|telemetry|simulator|faults|diagnosis|truth|scoring|gate|reports|fabrics/contract)';
 
@@ -35,6 +35,7 @@ const ROOMS = {
   ],
   diagnosis: [SHARED, 'it may know what an operator knows, and nothing of what was injected'],
   scoring: [SCORED, 'it compares a sealed verdict with the truth and must not steer either'],
+  // the scorecard, what its figures mean and how states end, but no formula
   gate: [SCORES, 'it decides on figures; how they came about is not its business'],
   reports: [[...SCORES, 'gate/'], 'it renders results and computes none'],
   platform: [['kernel/'], 'configuration, database and queue serve every room and so may favour none'],
@@ -171,7 +172,7 @@ const boundary = [
         'fabrics/[^/]+[.]ts$',
         'faults/',
         'gate/',
-        'scoring/(scorecard|metrics?)[.]ts',
+        'scoring/(scorecard|metric-catalog|exit-codes)[.]ts$',
       ]),
     },
   },
