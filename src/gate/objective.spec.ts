@@ -89,7 +89,7 @@ describe('a bad objective', () => {
 
   it('offers the full path for a metric without its score, and the choices when nothing is near', () => {
     expect(issueOf('blast_ratio <= 0.05').hint).toBe('did you mean "isolation.blast_ratio"?');
-    expect(issueOf('recovery.ttd < 3').hint).toContain('recovery.time_to_detect_s');
+    expect(issueOf('recovery.ttd < 3').hint).toContain('time_to_detect_s');
     expect(issueOf('recovery.ttd < 3').hint).not.toContain('blast_ratio');
     expect(issueOf('isolatoin.blast_ratio < 1').hint).toContain('did you mean "isolation.blast_ratio"?');
     expect(issueOf('latency < 3').hint).toBe('a metric starts with recovery., isolation., explainability.');

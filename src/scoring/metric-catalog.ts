@@ -19,7 +19,7 @@ export interface ScoreMetricDefinition {
   /** A few words for a report's line. */
   label: string;
   kind: 'number' | 'boolean';
-  /** `s`, `steps`, … or '' for a plain ratio. */
+  /** `s`, `GPU h`; `share` for a part of a whole, 0..1; '' for a plain number or a count. */
   unit: string;
   /** Smallest and largest value that can occur; Infinity where there is no bound. */
   range: readonly [number, number];
@@ -46,7 +46,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
   recovery: {
     score: score('how little training was lost, how soon it was back, and whether it is really back'),
     time_to_detect_s: [
-      'first sign',
+      'first sign after',
       'number',
       's',
       unbounded,
@@ -54,7 +54,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
       'from injection to the first true change on the faulted element or its routes',
     ],
     time_to_reroute_s: [
-      'rerouted',
+      'rerouted after',
       'number',
       's',
       unbounded,
@@ -62,7 +62,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
       'from injection until the dead element carries nothing and the healthy members carry their share',
     ],
     time_to_recover_s: [
-      'at 95 % again',
+      '95 % pace again after',
       'number',
       's',
       unbounded,
@@ -78,24 +78,24 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
       'every exposed job came back to 95 % and kept it',
     ],
     failback_s: [
-      'failed back',
+      'failed back after',
       'number',
       's',
       unbounded,
       'lower',
       'from the repair until pace, bytes and next hops are all as before',
     ],
-    failed_back: ['failback', 'boolean', '', ratio, 'higher', 'pace, bytes and next hops all came back'],
+    failed_back: ['failed back', 'boolean', '', ratio, 'higher', 'pace, bytes and next hops all came back'],
     resilience_loss: [
       'pace lost',
       'number',
-      '',
+      'share',
       ratio,
       'lower',
       'mean loss of pace of the exposed jobs from injection to the end',
     ],
     lost_gpu_hours: [
-      'lost',
+      'GPU time lost',
       'number',
       'GPU h',
       unbounded,
@@ -105,7 +105,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     redone_steps: [
       'steps redone',
       'number',
-      'steps',
+      '',
       unbounded,
       'lower',
       'steps that a restart from a checkpoint repeats',
@@ -113,7 +113,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     ettr: [
       'productive time',
       'number',
-      '',
+      'share',
       ratio,
       'higher',
       'productive share of the GPU time of all jobs from injection to the end',
@@ -124,16 +124,16 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     exposed_jobs: [
       'exposed jobs',
       'number',
-      'jobs',
+      '',
       unbounded,
       'neutral',
       'jobs whose paths crossed the target at injection',
     ],
-    bystander_jobs: ['bystanders', 'number', 'jobs', unbounded, 'neutral', 'all other jobs'],
+    bystander_jobs: ['bystanders', 'number', '', unbounded, 'neutral', 'all other jobs'],
     blast_ratio: [
       'bystanders hurt',
       'number',
-      '',
+      'share',
       ratio,
       'lower',
       'share of the bystanders that became clearly slower',
@@ -141,7 +141,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     victim_flow_share: [
       'bystander flows hurt',
       'number',
-      '',
+      'share',
       ratio,
       'lower',
       'share of the rank-to-rank flows of bystanders that became clearly slower',
@@ -154,11 +154,18 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
       'lower',
       'longest chain of paused links from the root',
     ],
-    pause_spread_ratio: ['paused links', 'number', '', ratio, 'lower', 'share of all links that were paused'],
+    pause_spread_ratio: [
+      'paused links',
+      'number',
+      'share',
+      ratio,
+      'lower',
+      'share of all links that were paused',
+    ],
     containment: [
       'loss inside the pod or rail',
       'number',
-      '',
+      'share',
       ratio,
       'higher',
       "share of the lost GPU time inside the element's pod or rail",
@@ -190,7 +197,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     evidence_coverage: [
       'symptoms cited',
       'number',
-      '',
+      'share',
       ratio,
       'higher',
       'share of the expected symptoms that showed and were cited',
@@ -198,7 +205,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     evidence_precision: [
       'citations true',
       'number',
-      '',
+      'share',
       ratio,
       'higher',
       'share of the cited series that truly changed',
@@ -206,7 +213,7 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
     share_error: [
       'share error',
       'number',
-      '',
+      'share',
       ratio,
       'lower',
       'distance between the claimed and the counterfactual share of lost time',

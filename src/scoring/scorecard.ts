@@ -118,3 +118,16 @@ export interface Scorecard {
   /** Why the state is what it is, one sentence each; empty when passed. */
   reasons: string[];
 }
+
+/** Scores of a run that was never scored: null, with every metric null. */
+export function unknownScores(): Scores {
+  const blank = (name: ScoreName): Score => ({
+    score: null,
+    metrics: Object.fromEntries(SCORE_METRICS[name].map((metric) => [metric, null])),
+  });
+  return {
+    recovery: blank('recovery'),
+    isolation: blank('isolation'),
+    explainability: blank('explainability'),
+  };
+}
