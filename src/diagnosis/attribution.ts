@@ -1,0 +1,100 @@
+/**
+ * Whose fault the lost GPU time is: each slow interval goes to the culprits that were at work when it was lost.
+ *
+ * Slow steps that follow each other are one run, so that after-effects (retransmission timers, a late failback) stay
+ * with their cause; a step that ended before the onset is nobody's. When several culprits share a run they split it
+ * by the time they overlap with it, culprits on the job's own paths counting ten times as much.
+ */
+import type { Context, Interval } from './features/context.js';
+import type { JobLoss, LossInterval } from './features/job-loss.js';
+import { hostPortsBelow, jobUses } from './features/reach.js';
+import type { Explanation } from './rank.js';
+
+export interface Attribution {
+  /** Share of all GPU time lost, per culprit; null when nothing was lost or steps are not known. */
+  shares: (number | null)[];
+  /** GPU time lost in the window, ns summed over GPUs. */
+  lostGpuNs: number;
+  /** Share of the GPU time of all jobs that was lost; null when steps are not known. */
+  lossRatio: number | null;
+  /** Per culprit, the losses it had a part in. */
+  affected: JobLoss[][];
+}
+
+const OFF_PATH_WEIGHT = 0.1;
+/** A step that starts within this many normal steps of the end of a fault still feels it. */
+const AFTER_STEPS = 2;
+
+export function attribute(
+  context: Context,
+  culprits: readonly Explanation[],
+  losses: readonly JobLoss[],
+): Attribution {
+  const known = losses.filter((loss) => loss.normalStepNs !== null);
+  const lostGpuNs = known.reduce((sum, loss) => sum + loss.lostNs * loss.gpus, 0);
+  const windowNs = context.window.toNs - context.window.fromNs;
+  const gpuNs = known.reduce((sum, loss) => sum + loss.gpus * windowNs, 0);
+  const blamed = culprits.map(() => 0);
+  const affected: JobLoss[][] = culprits.map(() => []);
+  const below = culprits.map((culprit) => hostPortsOf(context, culprit));
+  for (const loss of known) {
+    const onPath = below.map((ports) => jobUses(context.topology, loss.job, ports));
+    const parts = splitLoss(context, culprits, loss, onPath);
+    parts.forEach((lostNs, index) => {
+      blamed[index] += lostNs * loss.gpus;
+      if (lostNs > 0) affected[index].push(loss);
+    });
+  }
+  return {
+    shares: blamed.map((ns) => (lostGpuNs > 0 ? Number(Math.min(1, ns / lostGpuNs).toPrecision(6)) : null)),
+    lostGpuNs,
+    lossRatio: gpuNs > 0 ? lostGpuNs / gpuNs : null,
+    affected,
+  };
+}
+
+function hostPortsOf(context: Context, culprit: Explanation): Set<number> {
+  if (culprit.device !== undefined) return hostPortsBelow(context.topology, culprit.device);
+  const [lower] = context.endsOf(context.topology.links[culprit.links[0]]);
+  return hostPortsBelow(context.topology, context.topology.ports[lower].device);
+}
+
+function splitLoss(
+  context: Context,
+  culprits: readonly Explanation[],
+  loss: JobLoss,
+  onPath: readonly boolean[],
+): number[] {
+  const parts = culprits.map(() => 0);
+  const graceNs = AFTER_STEPS * (loss.normalStepNs ?? 0);
+  for (const run of runsOf(loss.slow)) {
+    const whole: Interval = { fromNs: run[0].fromNs, toNs: run[run.length - 1].toNs };
+    const weights = culprits.map((culprit, index) => {
+      const shared = sharedNs(whole, { ...culprit.during, toNs: culprit.during.toNs + graceNs });
+      return shared * (onPath[index] ? 1 : OFF_PATH_WEIGHT);
+    });
+    for (const interval of run) {
+      const present = weights.map((weight, index) =>
+        interval.toNs > (culprits[index].onsetNs ?? context.window.fromNs) ? weight : 0,
+      );
+      const total = present.reduce((sum, weight) => sum + weight, 0);
+      if (total === 0) continue;
+      present.forEach((weight, index) => (parts[index] += (interval.lostNs * weight) / total));
+    }
+  }
+  return parts;
+}
+
+/** Slow intervals that follow each other without a normal step in between. */
+function runsOf(slow: readonly LossInterval[]): LossInterval[][] {
+  const runs: LossInterval[][] = [];
+  for (const interval of slow) {
+    const last = runs.at(-1);
+    if (last !== undefined && interval.fromNs <= last[last.length - 1].toNs) last.push(interval);
+    else runs.push([interval]);
+  }
+  return runs;
+}
+
+const sharedNs = (one: Interval, other: Interval): number =>
+  Math.max(0, Math.min(one.toNs, other.toNs) - Math.max(one.fromNs, other.fromNs));

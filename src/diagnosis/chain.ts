@@ -1,0 +1,106 @@
+/**
+ * The causal chain, from the symptom down to the cause: job ← edge ← route ← port ← link or device.
+ *
+ * Every step is something the evidence shows, with the time at which it began; a step without evidence is left out,
+ * so that a thin chain looks thin.
+ */
+import { elementRef, jobId, portId } from '../kernel/elements.js';
+import { peerPort } from '../topology/model.js';
+import { describeChange, number, seconds } from './features/change.js';
+import type { Context } from './features/context.js';
+import type { JobLoss } from './features/job-loss.js';
+import { increments, stateSpans } from './features/samples.js';
+import { overlaps } from './features/context.js';
+import { stalledEdges } from './citations.js';
+import type { Explanation } from './rank.js';
+import type { ChainStep } from './verdict.js';
+
+export function chainOf(
+  context: Context,
+  culprit: Explanation,
+  affected: readonly JobLoss[],
+  cause: string,
+): ChainStep[] {
+  const causeStep: ChainStep = {
+    element: culprit.element,
+    claim: cause,
+    onset_s: culprit.onsetNs === null ? null : seconds(culprit.onsetNs),
+  };
+  return [
+    ...affected.map((loss) => jobStep(loss, culprit)),
+    ...edgeSteps(context, culprit, affected),
+    ...routeSteps(context, culprit),
+    ...portSteps(context, culprit),
+    causeStep,
+  ];
+}
+
+function jobStep(loss: JobLoss, culprit: Explanation): ChainStep {
+  const first = loss.slow.find((interval) => interval.toNs > (culprit.onsetNs ?? -Infinity));
+  const normal = number((loss.normalStepNs ?? 0) / 1e9);
+  const claim =
+    loss.diedNs !== null
+      ? `the job died at ${number(seconds(loss.diedNs))} s, after steps of ${normal} s`
+      : `steps of ${normal} s took up to ${number((loss.slowestStepNs ?? 0) / 1e9)} s`;
+  return {
+    element: elementRef(jobId(loss.job.name)),
+    claim,
+    onset_s: first === undefined ? null : seconds(Math.max(first.fromNs, culprit.onsetNs ?? first.fromNs)),
+  };
+}
+
+function edgeSteps(context: Context, culprit: Explanation, affected: readonly JobLoss[]): ChainStep[] {
+  return stalledEdges(context, culprit.during, affected)
+    .slice(0, 1)
+    .map((series) => {
+      const stalls = increments(series).filter((step) => step.gain > 0 && overlaps(step, culprit.during));
+      const stalledS = stalls.reduce((sum, step) => sum + step.gain, 0);
+      return {
+        element: elementRef(series.element),
+        claim: `had data to send and nothing was acknowledged for ${number(stalledS)} s`,
+        onset_s: seconds(Math.max(stalls[0].fromNs, stalls[0].toNs - stalls[0].gain * 1e9)),
+      };
+    });
+}
+
+/** Switches next to the cause that took it out of their routes. */
+function routeSteps(context: Context, culprit: Explanation): ChainStep[] {
+  const devices = new Set(
+    nearPorts(context, culprit)
+      .map((port) => context.topology.ports[port].device)
+      .filter((device) => context.topology.devices[device].role === 'switch'),
+  );
+  return [...devices].slice(0, 2).flatMap((device) => {
+    const series = context.readDevice('route_next_hops', device);
+    const change = describeChange(context, series, culprit.during);
+    if (series === undefined || change === null) return [];
+    const moved = series.timesNs.find((timeNs) => timeNs >= culprit.during.fromNs);
+    return [
+      {
+        element: elementRef(series.element),
+        claim: `installed routes changed: ${change.text}`,
+        onset_s: moved === undefined ? null : seconds(moved),
+      },
+    ];
+  });
+}
+
+function portSteps(context: Context, culprit: Explanation): ChainStep[] {
+  const steps = nearPorts(context, culprit).flatMap((port) => {
+    const status = stateSpans(context.readPort('port_oper_status', port), context.window.toNs);
+    const session = stateSpans(context.readPort('bfd_session_status', port), context.window.toNs);
+    const element = elementRef(portId(context.portName(port)));
+    const down = status.find((span) => span.value === 0 && overlaps(span, culprit.during));
+    if (down !== undefined) return [{ element, claim: 'the port went down', onset_s: seconds(down.fromNs) }];
+    const lost = session.find((span) => span.value === 0 && overlaps(span, culprit.during));
+    if (lost === undefined) return [];
+    return [{ element, claim: 'its session with the neighbour failed', onset_s: seconds(lost.fromNs) }];
+  });
+  return steps.sort((one, other) => other.onset_s - one.onset_s).slice(0, 4);
+}
+
+/** The ports of a dead link, or the neighbours' ports of a dead device. */
+function nearPorts(context: Context, culprit: Explanation): number[] {
+  if (culprit.device === undefined) return context.endsOf(context.topology.links[culprit.links[0]]);
+  return context.topology.devices[culprit.device].ports.map((port) => peerPort(context.topology, port));
+}

@@ -1,0 +1,115 @@
+/**
+ * Bytes sent over a link against bytes received from it: what one end counts out, the other must count in.
+ *
+ * The two counters are read at different instants, so a single difference proves nothing under bursty load. But
+ * counters only rise: at the instant t of a sender's sample the receiver's counter lies between its samples before and
+ * after t. That brackets the loss so far, and loss never shrinks, so the gap between an early upper and a later lower
+ * bound is loss that really happened, however the polls are skewed and whichever samples are missing. (The idea of
+ * per-link conservation is NetBouncer's and every operator's; the interval form is worked out here.)
+ * Not modelled: counters that disagree about what a byte is (preamble, FCS); such a drift would need a ratio.
+ */
+import type { Series } from '../../telemetry/series.js';
+import { freshSamples } from './samples.js';
+import type { Sample } from './samples.js';
+import type { Interval } from './context.js';
+
+export interface Conservation {
+  /** False when the counters were not read often enough to say anything. */
+  known: boolean;
+  /** Bytes that certainly left and never arrived, tolerance not subtracted. */
+  lostBytesAtLeast: number;
+  /** Where the loss began: after fromNs, before toNs; null when nothing was lost beyond the tolerance. */
+  began: Interval | null;
+  /** The last instant at which more loss became visible, ns; null as above. */
+  lastSeenNs: number | null;
+}
+
+const UNKNOWN: Conservation = { known: false, lostBytesAtLeast: 0, began: null, lastSeenNs: null };
+
+/** Fewest bounds that tell something: one before, one after. */
+const FEWEST_BOUNDS = 2;
+
+interface Bound {
+  timeNs: number;
+  low: number;
+  high: number;
+}
+
+/**
+ * @param sent bytes counted by the sending port
+ * @param received bytes counted by the receiving port
+ * @param toleranceBytes what may be on the wire between two honest counters
+ */
+export function conservation(
+  sent: Series | undefined,
+  received: Series | undefined,
+  toleranceBytes: number,
+): Conservation {
+  const runs = bounds(freshSamples(sent), freshSamples(received));
+  const known = runs.some((run) => run.length >= FEWEST_BOUNDS);
+  return runs.reduce<Conservation>(
+    (total, run) => add(total, lossOf(run, toleranceBytes)),
+    known ? { ...UNKNOWN, known: true } : UNKNOWN,
+  );
+}
+
+function add(total: Conservation, part: Omit<Conservation, 'known'>): Conservation {
+  return {
+    known: total.known,
+    lostBytesAtLeast: total.lostBytesAtLeast + part.lostBytesAtLeast,
+    began: total.began ?? part.began,
+    lastSeenNs: part.lastSeenNs ?? total.lastSeenNs,
+  };
+}
+
+function lossOf(run: readonly Bound[], toleranceBytes: number): Omit<Conservation, 'known'> {
+  let lowestHigh = Infinity;
+  let intactNs = NaN;
+  let most = 0;
+  let began: Interval | null = null;
+  let lastSeenNs: number | null = null;
+  for (const bound of run) {
+    const lost = bound.low - lowestHigh;
+    if (lost > toleranceBytes && began === null) began = { fromNs: intactNs, toNs: bound.timeNs };
+    if (lost > Math.max(most, toleranceBytes)) lastSeenNs = bound.timeNs;
+    most = Math.max(most, lost);
+    if (bound.high <= lowestHigh) lowestHigh = bound.high;
+    if (bound.high <= lowestHigh + toleranceBytes) intactNs = bound.timeNs;
+  }
+  return { lostBytesAtLeast: most, began, lastSeenNs };
+}
+
+/** Bounds of `sent - received` at the sender's sample instants, split where either counter was reset. */
+function bounds(sent: readonly Sample[], received: readonly Sample[]): Bound[][] {
+  const runs: Bound[][] = [[]];
+  let next = 0;
+  let resetsSeen = 0;
+  let lastSent = -Infinity;
+  const resets = resetsBefore(received);
+  for (const { timeNs, value } of sent) {
+    while (next < received.length && received[next].timeNs < timeNs) next++;
+    if (next === received.length) break;
+    const exact = received[next].timeNs === timeNs;
+    const before = exact ? next : next - 1;
+    const wasReset = value < lastSent || resets[next] !== resetsSeen;
+    lastSent = value;
+    resetsSeen = resets[next];
+    if (wasReset) runs.push([]);
+    if (before < 0 || resets[before] !== resets[next]) continue;
+    runs.at(-1)?.push({
+      timeNs,
+      low: value - received[next].value,
+      high: value - received[before].value,
+    });
+  }
+  return runs;
+}
+
+/** How often the counter had gone back up to each sample. */
+function resetsBefore(samples: readonly Sample[]): number[] {
+  let count = 0;
+  return samples.map((sample, index) => {
+    if (index > 0 && sample.value < samples[index - 1].value) count++;
+    return count;
+  });
+}

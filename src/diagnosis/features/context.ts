@@ -1,0 +1,73 @@
+/**
+ * What one diagnosis looks at: the fabric and jobs as an operator knows them, and the evidence, indexed once.
+ *
+ * Elements are walked by topology index and never by name, so that renaming a device can't change a verdict.
+ */
+import { deviceId, portId } from '../../kernel/elements.js';
+import type { MetricName } from '../../telemetry/catalog.js';
+import { EvidenceIndex } from '../../telemetry/series.js';
+import type { Evidence, Series } from '../../telemetry/series.js';
+import type { Link, Topology } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+
+export interface DiagnosisInput {
+  topology: Topology;
+  jobs: readonly Job[];
+  evidence: Evidence;
+}
+
+/** A stretch of the fabric's clock, ns. */
+export interface Interval {
+  fromNs: number;
+  toNs: number;
+}
+
+export class Context {
+  readonly topology: Topology;
+  readonly jobs: readonly Job[];
+  readonly window: Interval;
+  private readonly index: EvidenceIndex;
+
+  constructor(input: DiagnosisInput) {
+    this.topology = input.topology;
+    this.jobs = input.jobs;
+    this.window = { fromNs: input.evidence.fromNs, toNs: input.evidence.toNs };
+    this.index = new EvidenceIndex(input.evidence);
+  }
+
+  read(metric: MetricName, element: string): Series | undefined {
+    return this.index.get(metric, element);
+  }
+
+  all(metric: MetricName): Series[] {
+    return this.index.all(metric);
+  }
+
+  readPort(metric: MetricName, port: number): Series | undefined {
+    return this.read(metric, portId(this.topology.ports[port].name));
+  }
+
+  readDevice(metric: MetricName, device: number): Series | undefined {
+    return this.read(metric, deviceId(this.topology.devices[device].name));
+  }
+
+  portName(port: number): string {
+    return this.topology.ports[port].name;
+  }
+
+  deviceName(device: number): string {
+    return this.topology.devices[device].name;
+  }
+
+  /** The two ports of a link, the one nearer to the hosts first. */
+  endsOf(link: Link): [number, number] {
+    const { ports, devices } = this.topology;
+    const [a, b] = [devices[ports[link.portA].device], devices[ports[link.portB].device]];
+    const aFirst = a.tierLevel !== b.tierLevel ? a.tierLevel < b.tierLevel : link.portA < link.portB;
+    return aFirst ? [link.portA, link.portB] : [link.portB, link.portA];
+  }
+}
+
+/** Whether two stretches share more than an instant. */
+export const overlaps = (one: Interval, other: Interval): boolean =>
+  one.fromNs < other.toNs && other.fromNs < one.toNs;

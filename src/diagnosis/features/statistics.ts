@@ -1,0 +1,28 @@
+/**
+ * Robust statistics: a fault may fill much of the window, so means and standard deviations are of little use here.
+ */
+
+/** Linear-interpolated quantile of unsorted numbers; NaN when there are none. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return NaN;
+  const sorted = [...values].sort((one, other) => one - other);
+  const position = (sorted.length - 1) * share;
+  const below = Math.floor(position);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (position - below);
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** Median absolute deviation, scaled to the standard deviation of normal noise. */
+export function robustSpread(values: readonly number[]): number {
+  const centre = median(values);
+  return 1.4826 * median(values.map((value) => Math.abs(value - centre)));
+}
+
+/** `log(Σ exp(x))` without overflow; -Infinity for an empty list. */
+export function logSumExp(values: readonly number[]): number {
+  const largest = Math.max(-Infinity, ...values);
+  if (!Number.isFinite(largest)) return largest;
+  return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0));
+}

@@ -1,0 +1,91 @@
+/**
+ * The signatures that a dead, a flapping and a one-way link have in common, read off one link's observation.
+ */
+import type { Context, Interval } from '../features/context.js';
+import { overlaps } from '../features/context.js';
+import { DARK_DBM, endsDownTogether, timesDown } from '../features/link-observation.js';
+import type { EndObservation, LinkObservation } from '../features/link-observation.js';
+import { freshSamples, increments, samplesWithin } from '../features/samples.js';
+import { outcome } from './hypothesis.js';
+import type { Finding } from './hypothesis.js';
+
+/** A liveness session that falls within this time of a port going down fell because of that. */
+const SESSION_FOLLOWS_PORT_NS = 1e9;
+
+export function linkFindings(context: Context, observation: LinkObservation): Finding[] {
+  const { ends } = observation;
+  const times = timesDown(observation);
+  return [
+    { signature: 'status-down', outcome: outcome(statusDown(observation)) },
+    { signature: 'down-events-counted', outcome: outcome(eventsCounted(ends)) },
+    { signature: 'both-ends-down', outcome: outcome(endsDownTogether(observation)) },
+    { signature: 'down-repeatedly', outcome: outcome(times === null || times === 0 ? null : times > 1) },
+    { signature: 'shut-down', outcome: outcome(shutDown(ends)) },
+    { signature: 'light-lost', outcome: outcome(lightLost(context, observation)) },
+    { signature: 'session-lost-while-up', outcome: outcome(sessionLostWhileUp(observation)) },
+  ];
+}
+
+/** Signatures that depend on which end sends (`sender` is 0 or 1, an index into the observation's ends). */
+export function directionFindings(context: Context, observation: LinkObservation, sender: 0 | 1): Finding[] {
+  const there = observation.sentBy[sender];
+  const back = observation.sentBy[1 - sender];
+  const receiver = observation.ends[1 - sender];
+  return [
+    { signature: 'bytes-vanish', outcome: outcome(there.known ? there.began !== null : null) },
+    { signature: 'bytes-vanish-back', outcome: outcome(back.known ? back.began !== null : null) },
+    { signature: 'receive-errors', outcome: outcome(receiveErrors(context, receiver.port)) },
+  ];
+}
+
+function statusDown({ ends, episodes }: LinkObservation): boolean | null {
+  if (episodes.length > 0) return true;
+  return ends.some((end) => end.statusKnown) ? false : null;
+}
+
+function eventsCounted(ends: LinkObservation['ends']): boolean | null {
+  if (ends.some((end) => (end.downEvents?.length ?? 0) > 0)) return true;
+  return ends.some((end) => end.downEvents !== null) ? false : null;
+}
+
+function shutDown(ends: LinkObservation['ends']): boolean | null {
+  if (ends.some((end) => end.shutDown.length > 0)) return true;
+  return ends.every((end) => end.adminKnown) ? false : null;
+}
+
+/** Light at either end while the link is down; null when no sensor was read in that time. */
+export function lightLost(context: Context, { ends, episodes }: LinkObservation): boolean | null {
+  const readings = ends.flatMap((end) => {
+    const power = context.readPort('optic_rx_power_dbm', end.port);
+    const darkAnywhere = freshSamples(power).filter((sample) => sample.value <= DARK_DBM);
+    return [...episodes.flatMap((episode) => samplesWithin(power, episode)), ...darkAnywhere];
+  });
+  if (readings.length === 0) return null;
+  return readings.some((reading) => reading.value <= DARK_DBM);
+}
+
+/** Stretches in which a liveness session was down although no port was, nor had just been. */
+export function lonelySessionLosses({ ends, episodes }: LinkObservation): Interval[] {
+  return ends
+    .flatMap((end) => end.bfdDown)
+    .filter(
+      (loss) =>
+        !episodes.some((episode) =>
+          overlaps(
+            { fromNs: loss.fromNs - SESSION_FOLLOWS_PORT_NS, toNs: loss.toNs + SESSION_FOLLOWS_PORT_NS },
+            episode,
+          ),
+        ),
+    );
+}
+
+function sessionLostWhileUp(observation: LinkObservation): boolean | null {
+  if (!observation.ends.some((end: EndObservation) => end.bfdKnown)) return null;
+  return lonelySessionLosses(observation).length > 0;
+}
+
+function receiveErrors(context: Context, port: number): boolean | null {
+  const series = context.readPort('port_rx_errors', port);
+  if (freshSamples(series).length < 2) return null;
+  return increments(series).some(({ gain }) => gain > 0);
+}

@@ -1,0 +1,62 @@
+/**
+ * A direction of a link that loses everything while both ends say "up" (HPN, SIGCOMM'24: NIC to ToR, fault signal
+ * ignored by firmware).
+ *
+ * Shown by bytes that leave and never arrive, or by a liveness session that fails under two healthy ports. Partial
+ * loss looks the same in the byte counters; it is told apart later, when a fault kind for it exists.
+ */
+import { elementRef, portId } from '../../kernel/elements.js';
+import type { Direction } from '../../telemetry/vocabulary.js';
+import type { Context, Interval } from '../features/context.js';
+import type { LinkObservation } from '../features/link-observation.js';
+import { stallOnsetNs } from '../features/stall.js';
+import type { Candidate, Observations } from './hypothesis.js';
+import { directionFindings, linkFindings, lonelySessionLosses } from './link-findings.js';
+
+export function hypothesiseOneWayLoss(context: Context, { links }: Observations): Candidate[] {
+  return links.flatMap((observation) => {
+    const sessions = lonelySessionLosses(observation);
+    const vanished = observation.sentBy.some((direction) => direction.began !== null);
+    if (sessions.length === 0 && !vanished) return [];
+    const common = linkFindings(context, observation);
+    return ([0, 1] as const).map((sender): Candidate => ({
+      hypothesis: 'one-way-loss/unknown',
+      element: elementRef(observation.link.id),
+      direction: portId(context.portName(observation.ends[sender].port)) as Direction,
+      links: [observation.link.index],
+      findings: [...common, ...directionFindings(context, observation, sender)],
+      during: suffering(context, observation, sessions),
+      onsetNs: onsetOf(context, observation, sessions),
+    }));
+  });
+}
+
+function brackets(observation: LinkObservation): Interval[] {
+  return observation.sentBy.flatMap((direction) => (direction.began === null ? [] : [direction.began]));
+}
+
+function suffering(context: Context, observation: LinkObservation, sessions: readonly Interval[]): Interval {
+  const began = brackets(observation);
+  const lastSeen = observation.sentBy.flatMap(({ lastSeenNs }) => (lastSeenNs === null ? [] : [lastSeenNs]));
+  return {
+    fromNs: Math.max(context.window.fromNs, Math.min(...[...began, ...sessions].map(({ fromNs }) => fromNs))),
+    toNs: Math.max(...sessions.map(({ toNs }) => toNs), ...lastSeen),
+  };
+}
+
+/** A session falls a few missed hellos late, a poll finds the loss up to an interval late: a stall is sharper. */
+function onsetOf(
+  context: Context,
+  observation: LinkObservation,
+  sessions: readonly Interval[],
+): number | null {
+  const sessionNs = Math.min(Infinity, ...sessions.map(({ fromNs }) => fromNs));
+  if (sessionNs <= context.window.fromNs) return null;
+  const bracket = brackets(observation).sort((one, other) => one.toNs - other.toNs)[0];
+  if (bracket === undefined) return sessionNs;
+  const latest = Math.min(sessionNs, bracket.toNs);
+  if (latest <= bracket.fromNs) return latest;
+  const stallNs = stallOnsetNs(context, { fromNs: bracket.fromNs, toNs: latest });
+  if (stallNs !== null) return stallNs;
+  return Number.isFinite(sessionNs) ? latest : (bracket.fromNs + latest) / 2;
+}

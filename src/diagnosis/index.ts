@@ -1,0 +1,121 @@
+/**
+ * The blind diagnosis: what slowed this training run, told from topology, placement and telemetry alone.
+ *
+ * Features are read from the evidence, hypotheses put candidates forward, the likelihood table weighs them, and what
+ * stands above the threshold is named with its evidence. It never learns what was injected, or whether anything was.
+ */
+import { attribute } from './attribution.js';
+import type { Attribution } from './attribution.js';
+import { answerFound, answerNone, answerUnknown, causeOf } from './answer.js';
+import { chainOf } from './chain.js';
+import { citations } from './citations.js';
+import { measureCoverage } from './coverage.js';
+import type { Coverage } from './coverage.js';
+import { seconds } from './features/change.js';
+import { Context } from './features/context.js';
+import type { DiagnosisInput } from './features/context.js';
+import { observeDevices } from './features/device-observation.js';
+import { observeJobLosses } from './features/job-loss.js';
+import type { JobLoss } from './features/job-loss.js';
+import { observeLinks } from './features/link-observation.js';
+import { FAMILIES } from './hypotheses/catalog.js';
+import type { Observations } from './hypotheses/hypothesis.js';
+import { THRESHOLDS } from './likelihoods.js';
+import { rank } from './rank.js';
+import type { Explanation } from './rank.js';
+import { ruledOut } from './ruled-out.js';
+import type { Culprit, Verdict } from './verdict.js';
+
+export type { DiagnosisInput } from './features/context.js';
+export type { Verdict } from './verdict.js';
+
+/** A verdict on the whole observed window; the same input gives the same bytes. */
+export function diagnose(input: DiagnosisInput): Verdict {
+  const context = new Context(input);
+  const devices = observeDevices(context);
+  const observations: Observations = { devices, links: observeLinks(context, devices) };
+  const { culprits, rejected } = rank(FAMILIES.flatMap((family) => family(context, observations)));
+  const losses = observeJobLosses(context);
+  const attribution = attribute(context, culprits, losses);
+  if (culprits.length > 0) return found(context, observations, culprits, attribution);
+  return notFound(context, measureCoverage(context, observations.links), attribution, rejected);
+}
+
+function found(
+  context: Context,
+  observations: Observations,
+  culprits: readonly Explanation[],
+  attribution: Attribution,
+): Verdict {
+  const order = culprits.map((_, index) => index).sort(byWeight(culprits, attribution));
+  const ordered = order.map((index) => culprits[index]);
+  const affected = order.map((index) => attribution.affected[index]);
+  const shares = order.map((index) => attribution.shares[index]);
+  const out = ordered.flatMap((culprit, index) => ruledOut(context, observations, culprit, affected[index]));
+  return {
+    faultFound: true,
+    answer: answerFound(context, ordered, { ...attribution, shares, affected }, out),
+    shareExplained: sumOf(shares),
+    affectedJobs: affectedJobs(context, affected),
+    aggressors: [],
+    chain: ordered.flatMap((culprit, index) =>
+      chainOf(context, culprit, affected[index], causeOf(context, culprit)),
+    ),
+    ruledOut: out,
+    culprits: ordered.map((culprit, index): Culprit => ({
+      rank: index + 1,
+      kind: culprit.kind,
+      element: culprit.element,
+      side: culprit.side,
+      direction: culprit.direction,
+      onset_s: culprit.onsetNs === null ? null : seconds(culprit.onsetNs),
+      lostTimeShare: shares[index],
+      probability: culprit.probability,
+      evidence: citations(context, culprit, affected[index]),
+    })),
+  };
+}
+
+/** What cost most comes first; among equals the surer, then the earlier one. */
+function byWeight(culprits: readonly Explanation[], attribution: Attribution) {
+  const weight = (index: number): number => culprits[index].probability * (attribution.shares[index] ?? 0);
+  return (one: number, other: number): number => weight(other) - weight(one) || one - other;
+}
+
+function notFound(
+  context: Context,
+  coverage: Coverage,
+  attribution: Attribution,
+  suspects: readonly Explanation[],
+): Verdict {
+  const seen = coverage.links >= THRESHOLDS.coverage && coverage.jobs;
+  const unexplained = (attribution.lossRatio ?? 0) > THRESHOLDS.unexplainedLoss;
+  const healthy = seen && !unexplained;
+  return {
+    faultFound: healthy ? false : null,
+    answer: healthy ? answerNone(context, coverage) : answerUnknown(context, coverage, attribution, suspects),
+    shareExplained: null,
+    affectedJobs: [],
+    aggressors: [],
+    chain: [],
+    ruledOut: [],
+    culprits: [],
+  };
+}
+
+function sumOf(shares: readonly (number | null)[]): number | null {
+  const known = shares.filter((share) => share !== null);
+  if (known.length === 0) return null;
+  return Number(
+    Math.min(
+      1,
+      known.reduce((sum, share) => sum + share, 0),
+    ).toPrecision(6),
+  );
+}
+
+/** In the order of the jobs as given. */
+function affectedJobs(context: Context, affected: readonly (readonly JobLoss[])[]): string[] {
+  const names = new Set(affected.flat().map(({ job }) => job.name));
+  return context.jobs.map((job) => job.name).filter((name) => names.has(name));
+}

@@ -1,0 +1,120 @@
+/**
+ * The one table that turns signatures into probabilities. Read it, argue with it, tune it here and nowhere else.
+ *
+ * Each cell is P(signature is present | hypothesis), given that the signature could be looked for at all; a signature
+ * nobody could look for (missing series, N/A) counts for nothing, neither way. `noFault` is the chance of seeing it
+ * on a healthy element in one window. A cell left out equals `noFault`: the hypothesis says nothing about it.
+ * Signatures follow the discriminators operators use (SONiC and mlx5 counters, HPN SIGCOMM'24 on one-way loss); the
+ * numbers are judgement: hard status is near certain, optics less so, and no cell is 0 or 1, so that no single
+ * reading can outvote all others.
+ */
+import type { CulpritKind, Side } from '../telemetry/vocabulary.js';
+
+export const HYPOTHESES = [
+  'link-down/cable',
+  'link-down/configuration',
+  'link-down/unknown',
+  'link-flap/cable',
+  'link-flap/configuration',
+  'link-flap/unknown',
+  'one-way-loss/unknown',
+  'node-down/device',
+] as const;
+export type Hypothesis = (typeof HYPOTHESES)[number];
+
+export const kindOf = (hypothesis: Hypothesis): CulpritKind => hypothesis.split('/')[0] as CulpritKind;
+export const sideOf = (hypothesis: Hypothesis): Side => hypothesis.split('/')[1] as Side;
+
+/** Chance that a given link (for one way: direction; for node: device) meets this in one observed window. */
+export const PRIORS: Readonly<Record<Hypothesis, number>> = {
+  'link-down/cable': 1e-4,
+  'link-down/configuration': 3e-5,
+  'link-down/unknown': 3e-5,
+  'link-flap/cable': 1e-4,
+  'link-flap/configuration': 1e-5,
+  'link-flap/unknown': 2e-5,
+  'one-way-loss/unknown': 3e-5,
+  'node-down/device': 2e-5,
+};
+
+export type Likelihood = Readonly<{ noFault: number } & Partial<Record<Hypothesis, number>>>;
+
+const likelihood = <Row extends Record<string, Likelihood>>(rows: Row): Row => rows;
+
+/** Every link hypothesis of one kind, whatever its side. */
+const down = (chance: number) =>
+  ({ 'link-down/cable': chance, 'link-down/configuration': chance, 'link-down/unknown': chance }) as const;
+const flap = (chance: number) =>
+  ({ 'link-flap/cable': chance, 'link-flap/configuration': chance, 'link-flap/unknown': chance }) as const;
+
+export const LIKELIHOODS = likelihood({
+  /** An end reports its port down. */
+  'status-down': { noFault: 1e-6, ...down(0.97), ...flap(0.97), 'one-way-loss/unknown': 1e-4 },
+  /** The counter of lost links rose at an end. */
+  'down-events-counted': { noFault: 1e-5, ...down(0.98), ...flap(0.98), 'one-way-loss/unknown': 1e-4 },
+  /** Both ends were down at the same time (asked only when one was). */
+  'both-ends-down': { noFault: 0.02, ...down(0.98), ...flap(0.98), 'one-way-loss/unknown': 0.1 },
+  /** The link went down more than once (asked only when it went down). */
+  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.97), 'one-way-loss/unknown': 0.05 },
+  /** An end was shut down by configuration. */
+  'shut-down': {
+    noFault: 1e-3,
+    'link-down/cable': 1e-3,
+    'link-down/configuration': 0.98,
+    'link-down/unknown': 1e-3,
+    'link-flap/cable': 1e-3,
+    'link-flap/configuration': 0.95,
+    'link-flap/unknown': 1e-3,
+  },
+  /** No light arrives at an end while the link is down. */
+  'light-lost': {
+    noFault: 1e-4,
+    'link-down/cable': 0.97,
+    'link-down/configuration': 0.03,
+    'link-down/unknown': 0.1,
+    'link-flap/cable': 0.9,
+    'link-flap/configuration': 0.03,
+    'link-flap/unknown': 0.1,
+    'one-way-loss/unknown': 0.02,
+  },
+  /** Bytes sent in the suspected direction never arrive. */
+  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), 'one-way-loss/unknown': 0.95 },
+  /** Bytes sent against the suspected direction never arrive either. */
+  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), 'one-way-loss/unknown': 0.005 },
+  /** The liveness session fails while both ports stay up. */
+  'session-lost-while-up': { noFault: 1e-5, ...down(0.02), ...flap(0.05), 'one-way-loss/unknown': 0.95 },
+  /** The receiving end counts damaged packets. */
+  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), 'one-way-loss/unknown': 0.3 },
+  /** The device leaves its polls unanswered; answering while dead is next to impossible. */
+  'device-silent': { noFault: 1e-3, 'node-down/device': 1 - 1e-12 },
+  /** A neighbour reports its port to the device down. */
+  'neighbour-port-down': { noFault: 1e-6, 'node-down/device': 0.98 },
+  /** A neighbour receives no light from the device. */
+  'neighbour-light-lost': { noFault: 1e-4, 'node-down/device': 0.95 },
+});
+
+export type Signature = keyof typeof LIKELIHOODS;
+
+/** Seen, looked for and not seen, or impossible to look for. */
+export type Outcome = 'present' | 'absent' | 'unknown';
+
+export const THRESHOLDS = {
+  /** A culprit is named from this probability on. */
+  name: 0.5,
+  /** Odds are capped here (e^7, 99.9 %): the table is judgement, and naive independence overstates. */
+  logOddsMost: 7,
+  /** A side or direction is named when it holds this share of its culprit's probability. */
+  detail: 0.6,
+  /** "No fault" needs this share of links to be known healthy, in status and in bytes. */
+  coverage: 0.95,
+  /** Share of GPU time lost above which "no fault" is not said although every link looks healthy. */
+  unexplainedLoss: 0.02,
+} as const;
+
+/** log P(outcome | hypothesis) / P(outcome | no fault). */
+export function logLikelihoodRatio(signature: Signature, outcome: Outcome, hypothesis: Hypothesis): number {
+  if (outcome === 'unknown') return 0;
+  const row: Likelihood = LIKELIHOODS[signature];
+  const chance = row[hypothesis] ?? row.noFault;
+  return outcome === 'present' ? Math.log(chance / row.noFault) : Math.log((1 - chance) / (1 - row.noFault));
+}
