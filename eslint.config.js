@@ -17,6 +17,7 @@ const bugs = {
   'no-console': 'error',
   'no-constant-binary-expression': 'error',
   'no-constant-condition': ['error', { checkLoops: 'allExceptWhileTrue' }],
+  'no-control-regex': 'error',
   'no-empty': ['error', { allowEmptyCatch: false }],
   'no-empty-pattern': 'error',
   'no-eval': 'error',
@@ -38,6 +39,8 @@ const types = {
   '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
   '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
   '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+  // `catch (error) { reject(error); }` passes on whatever was thrown
+  '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
   // an in-memory implementation of an asynchronous contract has nothing to await
   '@typescript-eslint/require-await': 'off',
 };
