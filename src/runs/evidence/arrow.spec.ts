@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { QUALITY, type Evidence, type Series } from '../../telemetry/series.js';
+import { decodeEvidence, encodeEvidence } from './arrow.js';
+
+const series = (metric: string, element: string, points: [number, number, number][]): Series => ({
+  metric,
+  element,
+  timesNs: Float64Array.from(points, ([time]) => time),
+  values: Float64Array.from(points, ([, value, quality]) => (quality === QUALITY.notAvailable ? NaN : value)),
+  quality: Uint8Array.from(points, ([, , quality]) => quality),
+});
+
+const example: Evidence = {
+  fromNs: 0,
+  toNs: 60e9,
+  series: [
+    series(
+      'port_tx_bytes',
+      'port:leaf-1/p1',
+      Array.from({ length: 500 }, (_, index): [number, number, number] => [
+        index * 1e8,
+        index * 1234567,
+        QUALITY.fresh,
+      ]),
+    ),
+    series('port_oper_status', 'port:leaf-1/p2', [
+      [0, 1, QUALITY.fresh],
+      [1e9, 0, QUALITY.notAvailable],
+      [2e9, 1, QUALITY.repeated],
+    ]),
+  ],
+};
+
+interface Polars {
+  readIPC(file: Buffer): { shape: unknown; row(index: number): unknown[] };
+}
+
+/** Polars reads Arrow with its own code, so it finds what a round trip through one library can't. */
+const polars: Polars | undefined = await import('nodejs-polars' as string).then(
+  (module: { default: Polars }) => module.default,
+  () => undefined,
+);
+if (polars === undefined) {
+  console.warn(
+    'skipped: reading evidence with Polars, which is not installed ' +
+      '(npm install --no-save nodejs-polars@0.26.1 nodejs-polars-linux-x64-gnu@0.26.1)',
+  );
+}
+const itWithPolars = polars === undefined ? it.skip : it;
+
+describe('evidence as Arrow IPC', () => {
+  it('comes back as it went in, compressed or not', async () => {
+    for (const compressed of [true, false]) {
+      const { bytes, rows } = await encodeEvidence(example, compressed);
+      expect(rows).toBe(503);
+      expect(await decodeEvidence(bytes)).toEqual(example);
+    }
+  });
+
+  it('gives the same bytes for the same evidence, and fewer when compressed', async () => {
+    const [first, second] = [await encodeEvidence(example), await encodeEvidence(example)];
+    expect(Buffer.from(first.bytes).equals(Buffer.from(second.bytes))).toBe(true);
+    expect(first.bytes.byteLength).toBeLessThan((await encodeEvidence(example, false)).bytes.byteLength);
+  });
+
+  it('keeps fresh, repeated and N/A samples apart for any evidence', async () => {
+    const points = fc.uniqueArray(
+      fc.tuple(
+        fc.integer({ min: 0, max: 1e9 }),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.constantFrom(0, 1, 2),
+      ),
+      { selector: ([time]) => time, minLength: 1, maxLength: 40 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(points, { maxLength: 5 }), async (all) => {
+        const evidence: Evidence = {
+          fromNs: 0,
+          toNs: 1e9,
+          series: all.map((some, index) => series(`metric_${index}`, `port:leaf-${index}/p1`, some as never)),
+        };
+        expect(await decodeEvidence((await encodeEvidence(evidence)).bytes)).toEqual(evidence);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('refuses a file that is no Arrow table', async () => {
+    await expect(decodeEvidence(new TextEncoder().encode('not arrow at all'))).rejects.toThrow(
+      /no Arrow IPC file|no column/,
+    );
+  });
+
+  itWithPolars('is read by Polars, which shares no code with the writer', async () => {
+    const { bytes } = await encodeEvidence(example);
+    const frame = polars!.readIPC(Buffer.from(bytes));
+    expect(frame.shape).toEqual({ height: 503, width: 5 });
+    expect(frame.row(2)).toEqual(['port_tx_bytes', 'port:leaf-1/p1', expect.anything(), 2 * 1234567, 0]);
+    expect(frame.row(501)[3]).toBeNull();
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * A run's events: stored in order, numbered per run, and streamed from the store.
+ *
+ * Every viewer, late or reconnecting, sees the same sequence; `Last-Event-ID` picks up where it broke. The event
+ * `end` is the last one of every run. Streams read the table, so it does not matter which process runs the drill.
+ */
+import type { DataSource, EntityManager } from 'typeorm';
+import { RunEventEntity } from './run.entity.js';
+
+/** Types of events, the names that SSE clients subscribe to. */
+export const RUN_EVENT_TYPES = [
+  'state',
+  'progress',
+  'injected',
+  'reverted',
+  'revert-failed',
+  'verdict',
+  'abort-requested',
+  'cleared',
+  'end',
+] as const;
+
+export interface RunEvent {
+  seq: number;
+  type: string;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+/** Appends an event; the run's row must be locked by the caller, which keeps the numbers gapless. */
+export async function appendEvent(
+  manager: EntityManager,
+  runId: string,
+  type: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await manager.query(
+    `INSERT INTO run_events (run_id, seq, at, type, data)
+     VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM run_events WHERE run_id = $1), clock_timestamp(), $2, $3)`,
+    [runId, type, JSON.stringify(data)],
+  );
+}
+
+const POLL_MS = 150;
+
+/** Events after `afterSeq`, first those stored, then live ones, until `end` or the signal. */
+export async function* followEvents(
+  dataSource: DataSource,
+  runId: string,
+  afterSeq: number,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
+  let seen = afterSeq;
+  while (!signal.aborted) {
+    const rows = await dataSource
+      .getRepository(RunEventEntity)
+      .createQueryBuilder('event')
+      .where('event.runId = :runId AND event.seq > :seen', { runId, seen })
+      .orderBy('event.seq', 'ASC')
+      .limit(500)
+      .getMany();
+    for (const row of rows) {
+      seen = row.seq;
+      yield { seq: row.seq, type: row.type, at: row.at.toISOString(), data: row.data };
+      if (row.type === 'end') return;
+    }
+    if (rows.length === 0) await pause(POLL_MS, signal);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,222 @@
+/**
+ * Executes one run: claims it, opens its fabric, walks the drill, stores what comes out.
+ *
+ * While it works, a heartbeat renews the lease and looks for an abort. A run found half done (its worker died) is not
+ * resumed: what it may have left in place is reverted from the journal and it ends as `error`.
+ */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { InputError, EnvironmentError } from '../kernel/problem.js';
+import type { Plan } from '../drill/plan.js';
+import { revertEntry } from '../drill/undo.js';
+import { runDrill, type DrillHooks } from '../drill/walk.js';
+import type { Judgement } from '../drill/judge.js';
+import { openFabric } from '../fabrics/catalog.js';
+import type { Fabric } from '../fabrics/contract/fabric.js';
+import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
+import { unknownScores, type Scorecard } from '../scoring/scorecard.js';
+import { experimentFromStored, fabricFromStored } from '../experiments/definition/stored.js';
+import { encodeEvidence, EVIDENCE_FORMAT } from './evidence/arrow.js';
+import type { RunEntity, UndoEntryEntity } from './run.entity.js';
+import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
+
+export interface ExecutorSettings {
+  leaseMs: number;
+  heartbeatMs: number;
+  version: string;
+}
+
+export const EXECUTOR_SETTINGS = Symbol('EXECUTOR_SETTINGS');
+
+/** Progress is stored at most this often: it is for eyes. */
+const PROGRESS_EVERY_MS = 200;
+
+@Injectable()
+export class RunExecutor {
+  private readonly logger = new Logger('RunExecutor');
+  private readonly owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly store: RunStore,
+    @Inject(EXECUTOR_SETTINGS) private readonly settings: ExecutorSettings,
+  ) {}
+
+  /** Asks every drill in this process to revert and end as aborted. */
+  shutdown(): void {
+    this.stopping.abort('the worker is shutting down');
+  }
+
+  /** Does nothing when another worker holds the run or it has ended. */
+  async execute(runId: string): Promise<void> {
+    const claimed = await this.store.claim(runId, this.owner, this.settings.leaseMs);
+    if (claimed === undefined) return;
+    const { claim, run } = claimed;
+    if (run.state !== 'pending') {
+      await this.cleanUp(claim, run);
+      return;
+    }
+    const abort = new AbortController();
+    const stop = (): void => abort.abort(this.stopping.signal.reason);
+    this.stopping.signal.addEventListener('abort', stop);
+    if (this.stopping.signal.aborted) stop();
+    const heartbeat = this.startHeartbeat(claim, abort);
+    try {
+      await this.drill(claim, run, abort.signal);
+    } catch (error) {
+      if (error instanceof LeaseLostError) this.logger.warn(error.message);
+      else await this.end(claim, endingOfError(error));
+    } finally {
+      clearInterval(heartbeat);
+      this.stopping.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  private startHeartbeat(claim: Claim, abort: AbortController): NodeJS.Timeout {
+    return setInterval(() => {
+      this.store.heartbeat(claim, this.settings.leaseMs).then(
+        ({ abortReason }) => {
+          if (abortReason !== null) abort.abort(abortReason);
+        },
+        (error: unknown) => {
+          if (error instanceof LeaseLostError) abort.abort(error.message);
+          else this.logger.warn(`heartbeat of run ${claim.runId}: ${messageOf(error)}`);
+        },
+      );
+    }, this.settings.heartbeatMs);
+  }
+
+  private async drill(claim: Claim, run: RunEntity, signal: AbortSignal): Promise<void> {
+    const experiment = experimentFromStored(run.definition);
+    const fabric = await openStored(run);
+    try {
+      const judgement = await runDrill({
+        plan: withRunIds(run.plan, run.id),
+        fabric,
+        objectives: experiment.spec.objectives,
+        signal,
+        journal: {
+          intend: (entry) => this.store.intend(claim, entry),
+          applied: (id) => this.store.applied(claim, id),
+          verified: (id) => this.store.verified(claim, id),
+          failed: (id, reason) => this.store.failed(claim, id, reason),
+        },
+        hooks: this.hooks(claim),
+      });
+      await this.end(claim, endingOf(judgement), judgement);
+    } finally {
+      await fabric.close();
+    }
+  }
+
+  private hooks(claim: Claim): DrillHooks {
+    let lastMs = 0;
+    return {
+      state: (state, detail) => this.store.go(claim, state, detail ?? null),
+      progress: (nowNs, durationNs) => {
+        const nowMs = Date.now();
+        if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
+        lastMs = nowMs;
+        this.store
+          .event(claim, 'progress', { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 })
+          .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`));
+      },
+      evidence: async (evidence) => {
+        const encoded = await encodeEvidence(evidence);
+        await this.store.evidence(claim, {
+          arrow: encoded.bytes,
+          rows: encoded.rows,
+          sha256: createHash('sha256').update(encoded.bytes).digest('hex'),
+          format: EVIDENCE_FORMAT,
+        });
+      },
+      verdict: (verdict) => this.store.verdict(claim, verdict),
+      truth: (truth) => this.store.truth(claim, truth),
+    };
+  }
+
+  /** A run whose worker died: undo what may be in place, then end it. */
+  private async cleanUp(claim: Claim, run: RunEntity): Promise<void> {
+    const open = await this.store.openEntries(run.id);
+    const failures = open.length === 0 ? [] : await this.undo(claim, run, open);
+    const lost = `the worker was lost in state ${run.state}`;
+    if (failures.length > 0) {
+      const reason = `${lost} and not all could be undone: ${failures.join('; ')}`;
+      await this.end(claim, { state: 'rollback-failed', reason, exitCode: EXIT.rollbackFailed });
+    } else {
+      const undone = open.length === 0 ? 'nothing was in place' : `${open.length} impairments were reverted`;
+      await this.end(claim, { state: 'error', reason: `${lost}; ${undone}`, exitCode: EXIT.inconclusive });
+    }
+  }
+
+  private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
+    const failures: string[] = [];
+    const fabric = await openStored(run);
+    try {
+      for (const entry of entries) {
+        const failure = await revertEntry(fabric, entry);
+        if (failure === undefined) {
+          await this.store.verified(claim, entry.id);
+        } else {
+          await this.store.failed(claim, entry.id, failure);
+          failures.push(`${entry.id}: ${failure}`);
+        }
+      }
+    } finally {
+      await fabric.close();
+    }
+    return failures;
+  }
+
+  private async end(claim: Claim, ending: Ending, judgement?: Judgement): Promise<void> {
+    await this.store.finish(claim, ending, (run): Scorecard => ({
+      run: {
+        id: run.id,
+        experiment: run.experimentName,
+        fabric: run.fabricName,
+        driver: run.driver,
+        seed: run.seed,
+        state: ending.state,
+        version: this.settings.version,
+        startedAt: run.startedAt?.toISOString() ?? null,
+        endedAt: run.endedAt?.toISOString() ?? null,
+      },
+      scores: judgement?.scores ?? unknownScores(),
+      objectives: judgement?.objectives ?? [],
+      verdict: judgement?.verdict ?? null,
+      truth: judgement?.truth ?? [],
+      reasons: judgement?.reasons ?? (ending.reason === null ? [] : [ending.reason]),
+    }));
+  }
+}
+
+const openStored = (run: RunEntity): Promise<Fabric> =>
+  openFabric(fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition)), run.seed);
+
+/** Ids in the undo journal are unique over all runs. */
+function withRunIds(plan: Plan, runId: string): Plan {
+  return {
+    ...plan,
+    faults: plan.faults.map((fault) => ({
+      ...fault,
+      impairments: fault.impairments.map((one) => ({ ...one, id: `${runId}/${one.id}` })),
+    })),
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const endingOf = (judgement: Judgement): Ending => ({
+  state: judgement.state,
+  reason: judgement.reasons.length === 0 ? null : judgement.reasons.join('; '),
+  exitCode: exitCodeOf(judgement.state),
+});
+
+/** An input that turned out unusable could not run; a missing service is the environment; the rest is our bug. */
+function endingOfError(error: unknown): Ending {
+  const reason = messageOf(error);
+  if (error instanceof InputError) return { state: 'inconclusive', reason, exitCode: EXIT.inconclusive };
+  const exitCode = error instanceof EnvironmentError ? EXIT.inconclusive : EXIT.bug;
+  return { state: 'error', reason, exitCode };
+}

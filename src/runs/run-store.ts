@@ -1,0 +1,240 @@
+/**
+ * The worker's way to write a run: every write carries the fence of the claim it was made under.
+ *
+ * A worker that stalled past its lease finds its fence outdated and gets `LeaseLostError` instead of a write, so two
+ * workers can never drive one run. One method is one transaction; when it resolves, the record is durable.
+ */
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Verdict } from '../diagnosis/verdict.js';
+import type { UndoEntry } from '../drill/undo.js';
+import type { FinalState, RunState, Scorecard } from '../scoring/scorecard.js';
+import type { TruthEntry } from '../truth/truth.js';
+import { appendEvent } from './run-events.js';
+import { RunEntity, UndoEntryEntity } from './run.entity.js';
+import { isFinal, mayGo } from './run.machine.js';
+
+/** Another worker has claimed the run meanwhile, or it has ended. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+export interface Claim {
+  runId: string;
+  fence: number;
+  owner: string;
+}
+
+/** How a run ended, with the exit code that a command waiting for it returns. */
+export interface Ending {
+  state: FinalState;
+  reason: string | null;
+  exitCode: number;
+}
+
+export interface EncodedEvidence {
+  arrow: Uint8Array;
+  sha256: string;
+  rows: number;
+  format: string;
+}
+
+@Injectable()
+export class RunStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Claims a run whose lease is free or over; undefined when another worker holds it or it has ended. */
+  async claim(
+    runId: string,
+    owner: string,
+    leaseMs: number,
+  ): Promise<{ claim: Claim; run: RunEntity } | undefined> {
+    return this.dataSource.transaction(async (manager) => {
+      const run = await manager.findOne(RunEntity, {
+        where: { id: runId },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (run === null || isFinal(run.state)) return undefined;
+      const [{ now }] = (await manager.query('SELECT now() AS now')) as [{ now: Date }];
+      if (run.leaseOwner !== null && run.leaseUntil !== null && run.leaseUntil > now) return undefined;
+      run.fence += 1;
+      run.leaseOwner = owner;
+      run.leaseUntil = new Date(now.getTime() + leaseMs);
+      run.startedAt ??= now;
+      await manager.save(run);
+      return { claim: { runId, fence: run.fence, owner }, run };
+    });
+  }
+
+  /** Renews the lease; tells whether someone asked for an abort. */
+  async heartbeat(claim: Claim, leaseMs: number): Promise<{ abortReason: string | null }> {
+    const [rows] = (await this.dataSource.query(
+      `UPDATE runs SET lease_until = now() + $3 * interval '1 millisecond'
+        WHERE id = $1 AND fence = $2 RETURNING abort_requested_at, abort_reason`,
+      [claim.runId, claim.fence, leaseMs],
+    )) as [{ abort_requested_at: Date | null; abort_reason: string | null }[]];
+    if (rows.length === 0) throw new LeaseLostError(`run ${claim.runId} was claimed by another worker`);
+    return {
+      abortReason: rows[0].abort_requested_at === null ? null : (rows[0].abort_reason ?? 'abort requested'),
+    };
+  }
+
+  /** Moves the run to a state on its way, with its transition and event. */
+  async go(claim: Claim, state: RunState, detail: string | null): Promise<void> {
+    await this.fenced(claim, async (manager, run) => {
+      if (!mayGo(run.state, state)) throw new Error(`a run can't go from ${run.state} to ${state}`);
+      run.state = state;
+      await manager.save(run);
+      await recordTransition(manager, claim.runId, state, detail);
+    });
+  }
+
+  /** Ends the run: final state, scorecard and the last event in one transaction, and the lease with it. */
+  async finish(claim: Claim, ending: Ending, scorecard: (run: RunEntity) => Scorecard): Promise<void> {
+    await this.fenced(claim, async (manager, run) => {
+      await endRun(manager, run, ending);
+      await manager.query(
+        `INSERT INTO run_results (run_id, scorecard) VALUES ($1, $2)
+         ON CONFLICT (run_id) DO UPDATE SET scorecard = EXCLUDED.scorecard`,
+        [claim.runId, JSON.stringify(scorecard(run))],
+      );
+    });
+  }
+
+  async event(claim: Claim, type: string, data: Record<string, unknown>): Promise<void> {
+    await this.fenced(claim, (manager) => appendEvent(manager, claim.runId, type, data));
+  }
+
+  async intend(claim: Claim, entry: UndoEntry): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(
+        `INSERT INTO undo_entries (id, run_id, ordinal, fault, impairment, saved, status, intended_at)
+         VALUES ($1, $2, (SELECT count(*) FROM undo_entries WHERE run_id = $2), $3, $4, $5, 'intended', now())`,
+        [entry.id, claim.runId, entry.fault, JSON.stringify(entry.impairment), JSON.stringify(entry.saved)],
+      );
+    });
+  }
+
+  async applied(claim: Claim, entryId: string): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(`UPDATE undo_entries SET status = 'applied', applied_at = now() WHERE id = $1`, [
+        entryId,
+      ]);
+      await appendEvent(manager, claim.runId, 'injected', { id: entryId });
+    });
+  }
+
+  async verified(claim: Claim, entryId: string): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(
+        `UPDATE undo_entries SET status = 'verified', error = NULL, reverted_at = now(), verified_at = now() WHERE id = $1`,
+        [entryId],
+      );
+      await appendEvent(manager, claim.runId, 'reverted', { id: entryId });
+    });
+  }
+
+  async failed(claim: Claim, entryId: string, reason: string): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(`UPDATE undo_entries SET status = 'failed', error = $2 WHERE id = $1`, [
+        entryId,
+        reason,
+      ]);
+      await appendEvent(manager, claim.runId, 'revert-failed', { id: entryId, reason });
+    });
+  }
+
+  /** Undo entries that may still be in place, newest first. */
+  openEntries(runId: string): Promise<UndoEntryEntity[]> {
+    return this.dataSource
+      .getRepository(UndoEntryEntity)
+      .createQueryBuilder('entry')
+      .where('entry.runId = :runId AND entry.status <> :done', { runId, done: 'verified' })
+      .orderBy('entry.ordinal', 'DESC')
+      .getMany();
+  }
+
+  async evidence(claim: Claim, evidence: EncodedEvidence): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(
+        `INSERT INTO run_evidence (run_id, arrow, bytes, sha256, rows, format) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [
+          claim.runId,
+          Buffer.from(evidence.arrow),
+          evidence.arrow.byteLength,
+          evidence.sha256,
+          evidence.rows,
+          evidence.format,
+        ],
+      );
+    });
+  }
+
+  /** Seals the verdict: it can be written once. */
+  async verdict(claim: Claim, verdict: Verdict): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(`INSERT INTO run_results (run_id, verdict, sealed_at) VALUES ($1, $2, now())`, [
+        claim.runId,
+        JSON.stringify(verdict),
+      ]);
+      await appendEvent(manager, claim.runId, 'verdict', {
+        faultFound: verdict.faultFound,
+        answer: verdict.answer,
+      });
+    });
+  }
+
+  async truth(claim: Claim, truth: readonly TruthEntry[]): Promise<void> {
+    await this.fenced(claim, async (manager) => {
+      await manager.query(`INSERT INTO run_truth (run_id, truth) VALUES ($1, $2)`, [
+        claim.runId,
+        JSON.stringify(truth),
+      ]);
+    });
+  }
+
+  private fenced<T>(claim: Claim, work: (manager: EntityManager, run: RunEntity) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      const run = await manager.findOne(RunEntity, {
+        where: { id: claim.runId },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (run === null || run.fence !== claim.fence) {
+        throw new LeaseLostError(`run ${claim.runId} was claimed by another worker or is gone`);
+      }
+      return work(manager, run);
+    });
+  }
+}
+
+/** Appends a transition with its event; the run's row must be locked by the caller. */
+export async function recordTransition(
+  manager: EntityManager,
+  runId: string,
+  state: RunState,
+  detail: string | null,
+): Promise<void> {
+  await manager.query(
+    `INSERT INTO run_transitions (run_id, seq, state, at, detail)
+     VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM run_transitions WHERE run_id = $1), $2, clock_timestamp(), $3)`,
+    [runId, state, detail],
+  );
+  await appendEvent(manager, runId, 'state', { state, ...(detail === null ? {} : { detail }) });
+}
+
+/** Writes a run's end; the row must be locked by the caller. */
+export async function endRun(manager: EntityManager, run: RunEntity, ending: Ending): Promise<void> {
+  if (!mayGo(run.state, ending.state)) throw new Error(`a run can't go from ${run.state} to ${ending.state}`);
+  const [{ now }] = (await manager.query('SELECT now() AS now')) as [{ now: Date }];
+  Object.assign(run, {
+    state: ending.state,
+    reason: ending.reason,
+    exitCode: ending.exitCode,
+    leaseOwner: null,
+    leaseUntil: null,
+    endedAt: now,
+  });
+  await manager.save(run);
+  await recordTransition(manager, run.id, ending.state, ending.reason);
+  await appendEvent(manager, run.id, 'end', { ...ending });
+}
