@@ -1,0 +1,132 @@
+/**
+ * A training job as fabric and experiment files write it (`jobs[]`).
+ *
+ * A job names its size or hosts, its degrees of parallelism and its traffic: either a synthetic `step` (compute
+ * plus collectives) or a workload file of the SimAI format. `workloadFile` is a path that the edge (CLI, bench)
+ * reads and turns into `workload.text`; nothing in this room touches a disk.
+ */
+import { z } from 'zod';
+import { durationNs, sizeBytes } from '../kernel/units.js';
+import { COLLECTIVES } from './job.js';
+import { PLACEMENT_STRATEGIES } from './placement.js';
+
+const count = z.number().int().min(1).max(1_000_000);
+const hostList = z
+  .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+  .transform((hosts) => (typeof hosts === 'string' ? [hosts] : hosts))
+  .meta({ description: 'host names or patterns: host-3, host-*, host-[1-4,9]', examples: ['host-[1-4]'] });
+const someBytes = sizeBytes.refine(
+  (bytes) => bytes > 0 && bytes <= 1e15,
+  'must be more than 0 B and at most 1000 TB',
+);
+const MAX_STEP_NS = 86_400e9;
+
+const collectiveSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('default: parallelism and collective, as data/all-reduce'),
+    collective: z.enum(COLLECTIVES),
+    algorithm: z.enum(['ring', 'tree']).default('ring').describe('tree: all-reduce only'),
+    bytes: someBytes.describe('buffer of one rank, as nccl-tests counts it'),
+    parallelism: z
+      .enum(['data', 'tensor', 'pipeline', 'expert'])
+      .default('data')
+      .describe('over which groups'),
+    overlap: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0)
+      .describe('share of the compute beside which this may already run: 0 starts after it, 1 with it'),
+  })
+  .superRefine((value, context) => {
+    if (value.algorithm === 'tree' && value.collective !== 'all-reduce') {
+      const message = `the tree algorithm is for all-reduce; ${value.collective} takes ring`;
+      context.addIssue({ code: 'custom', path: ['algorithm'], message });
+    }
+  });
+
+export const stepSchema = z.strictObject({
+  compute: durationNs
+    .refine((ns) => ns <= MAX_STEP_NS, 'must be at most 24h')
+    .describe('GPU time of a step without any waiting'),
+  collectives: z
+    .array(collectiveSchema)
+    .max(1000)
+    .default([])
+    .describe('run one after another, in this order'),
+});
+
+/** Text of a workload file, and the name to show in errors. */
+export const workloadSchema = z.strictObject({
+  text: z.string().min(1).max(50_000_000),
+  file: z.string().min(1).optional().describe('the name shown in errors'),
+});
+
+export const jobSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .max(63)
+      .regex(
+        /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+        'must be letters, digits, dots, dashes or underscores',
+      ),
+    gpus: count.optional().describe('number of GPUs, one rank each'),
+    hosts: hostList.optional().describe('short for an explicit placement on these hosts'),
+    placement: z
+      .strictObject({
+        strategy: z.enum(PLACEMENT_STRATEGIES).default('packed'),
+        hosts: hostList.optional().describe('only these hosts'),
+        offset: z.number().int().min(0).default(0).describe('GPUs passed over before the first is taken'),
+      })
+      .optional(),
+    parallelism: z
+      .strictObject({
+        tensor: count.optional(),
+        pipeline: count.optional(),
+        expert: count.optional().describe('divides data'),
+        data: count.optional().describe('derived: tensor × pipeline × data = ranks'),
+      })
+      .default({}),
+    step: stepSchema.optional(),
+    workload: workloadSchema.optional(),
+    workloadFile: z.string().min(1).optional().describe('path of a workload file, relative to this file'),
+    queuePairs: z
+      .number()
+      .int()
+      .min(1)
+      .max(128)
+      .default(4)
+      .describe('QPs of a connection (NCCL_IB_QPS_PER_CONNECTION)'),
+    priority: z.number().int().min(0).max(7).default(3).describe('traffic class'),
+    start: durationNs.prefault('0s').describe('when the job starts, from the start of the run'),
+  })
+  .superRefine((job, context) => {
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const sources = (['step', 'workload', 'workloadFile'] as const).filter((key) => job[key] !== undefined);
+    if (sources.length !== 1) {
+      const found = sources.length === 0 ? 'none is here' : `${sources.join(' and ')} are here`;
+      issue([], `a job takes exactly one of step, workload and workloadFile; ${found}`);
+    }
+    if (job.hosts !== undefined && job.placement !== undefined) {
+      issue(['hosts'], 'hosts is short for placement { strategy: explicit, hosts }; give one of the two');
+    }
+    const explicit = job.placement?.strategy === 'explicit';
+    if (explicit && job.placement?.hosts === undefined) {
+      issue(['placement', 'hosts'], 'an explicit placement needs hosts');
+    }
+    if (job.gpus === undefined && job.hosts === undefined && !explicit) {
+      issue(['gpus'], 'a job needs gpus (a count) or hosts');
+    }
+  });
+
+/** A job as parsed: ns and bytes as numbers, defaults filled in. */
+export type JobDefinition = z.output<typeof jobSchema>;
+export type StepDefinition = z.output<typeof stepSchema>;
+/** A job as written in YAML or JSON. */
+export type JobInput = z.input<typeof jobSchema>;

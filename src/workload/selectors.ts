@@ -1,0 +1,54 @@
+/**
+ * Picking hosts and jobs by name or pattern, with errors that say what would have matched.
+ *
+ * Patterns are those of kernel/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
+ * empty choice: a drill on a mistyped job would pass without having looked.
+ */
+import { compileGlob, isGlob } from '../kernel/glob.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError, type InputIssue } from '../kernel/problem.js';
+import type { Job } from './job.js';
+
+/** The names that patterns pick, each once: in the order of the patterns, within a pattern in the order of `names`. */
+export function selectNames(
+  patterns: readonly string[],
+  names: readonly string[],
+  what: string,
+  pointer: string,
+): string[] {
+  const picked = new Set<string>();
+  const issues: InputIssue[] = [];
+  patterns.forEach((pattern, index) => {
+    const matches = compileGlob(pattern);
+    const found = matches === undefined ? [] : names.filter(matches);
+    for (const name of found) picked.add(name);
+    if (found.length > 0) return;
+    const place = `${pointer}/${index}`;
+    if (matches === undefined) {
+      const hint = 'brackets hold whole numbers and ranges, as in host-[1-4,9]';
+      issues.push({ pointer: place, message: `"${pattern}" is no pattern`, hint });
+    } else {
+      const message = `no ${what} is called "${pattern}"; there are ${listChoices(names) || 'none'}`;
+      const hint = isGlob(pattern) ? undefined : nearestHint(pattern, names);
+      issues.push(hint === undefined ? { pointer: place, message } : { pointer: place, message, hint });
+    }
+  });
+  if (issues.length > 0) throw new InputError(issues);
+  return [...picked];
+}
+
+/**
+ * The jobs that patterns pick, in the order of `jobs`.
+ * @throws InputError for a pattern that matches no job
+ */
+export function selectJobs(patterns: readonly string[], jobs: readonly Job[], pointer: string): Job[] {
+  const names = new Set(
+    selectNames(
+      patterns,
+      jobs.map((job) => job.name),
+      'job',
+      pointer,
+    ),
+  );
+  return jobs.filter((job) => names.has(job.name));
+}
