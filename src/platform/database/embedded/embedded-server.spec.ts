@@ -272,7 +272,7 @@ describe('the embedded PostgreSQL server', () => {
     if (AS_ROOT) fs.rmSync(dirname(folder), { recursive: true });
   });
 
-  test('names DATABASE_URL when a binary can't be started', async () => {
+  test('names DATABASE_URL when a binary cannot be started', async () => {
     const home = freshHome();
     const place = preparePlace(home);
     const binaries = installBinaries(place.folder);

@@ -40,6 +40,8 @@ export async function joinEmbeddedServer(home: string): Promise<EmbeddedServer> 
       return { url, folder: place.folder, leave: onceOnly(() => leave(place, lease)) };
     } catch (error) {
       dropLease(lease);
+      // What was started for nobody must not stay; why it failed matters more than whether it stops.
+      if (liveLeases(place.leases).length === 0) await stopPostmaster(place.data).catch(() => undefined);
       throw asEnvironmentError(error, place);
     }
   });
