@@ -1,11 +1,12 @@
 /**
  * Import fences: the arrows between rooms (docs/architecture.md) as rules, each with the reason it is there.
  *
- * A room may reach what its line in ROOMS lists and itself, nothing else. Specs follow the arrows of their room but may
- * use Node and test/support. `tsPreCompilationDeps` is on because a type that leaks knowledge is a leak too. A rule
+ * A room may reach what its line in ROOMS lists and itself, nothing else. Specs, and a room's `testing/` folder, follow
+ * the arrows of their room but may use Node, test packages and test/support; nothing that ships may import them. `tsPreCompilationDeps` is on because a type that leaks knowledge is a leak too. A rule
  * without a planted violation in test/architecture/plants.ts fails the fence test: each fence must prove that it bites.
  */
 const SPEC = '[.](spec|e2e-spec)[.]ts$';
+const TEST_CODE = '([.](spec|e2e-spec)[.]ts$|^src/.*/testing/)';
 
 const BASE = ['kernel/', 'topology/'];
 const SHARED = [...BASE, 'telemetry/', 'workload/'];
@@ -67,7 +68,7 @@ const blindness = {
   comment:
     'A diagnosis that could learn what was injected proves nothing. Not even through others, and not even a type: ' +
     'this fence carries the claim that an answer came from telemetry alone.',
-  from: { path: '^src/diagnosis/', pathNot: SPEC },
+  from: { path: '^src/diagnosis/', pathNot: TEST_CODE },
   to: {
     path: '^src/(truth|faults|fabrics|simulator|scoring|drill|experiments|runs)/',
     reachable: true,
@@ -88,14 +89,14 @@ const purity = [
     severity: 'error',
     comment:
       'Same seed, same bytes: no files, no clock, no entropy. Bytes come in and go out through a caller.',
-    from: { path: `^src/${PURE_ROOMS}/`, pathNot: SPEC },
+    from: { path: `^src/${PURE_ROOMS}/`, pathNot: TEST_CODE },
     to: { dependencyTypes: ['core'] },
   },
   {
     name: 'pure-packages-only-zod',
     severity: 'error',
     comment: 'A schema library is all that pure code needs; any other package may hide a clock or a global.',
-    from: { path: `^src/${PURE_ROOMS}/`, pathNot: SPEC },
+    from: { path: `^src/${PURE_ROOMS}/`, pathNot: TEST_CODE },
     to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
   },
   {
@@ -181,7 +182,7 @@ const boundary = [
     severity: 'error',
     comment:
       'Benches and gates run thousands of drills; none of them should boot a framework, not even through others.',
-    from: { path: '^src/(drill|experiments/definition)/', pathNot: SPEC },
+    from: { path: '^src/(drill|experiments/definition)/', pathNot: TEST_CODE },
     to: { path: 'node_modules/@nestjs/', reachable: true },
   },
 ];
@@ -217,14 +218,14 @@ const edges = [
     name: 'src-without-tests',
     severity: 'error',
     comment: 'What ships must not need what does not ship.',
-    from: { path: '^src/', pathNot: SPEC },
-    to: { path: ['^(test|bench)/', SPEC] },
+    from: { path: '^src/', pathNot: TEST_CODE },
+    to: { path: ['^(test|bench)/', TEST_CODE] },
   },
   {
     name: 'specs-use-only-test-support',
     severity: 'error',
     comment: 'A spec that leans on another suite fails for reasons that are not its own.',
-    from: { path: `^src/.*${SPEC}` },
+    from: { path: ['^src/.*/testing/', `^src/.*${SPEC}`] },
     to: { path: ['^(test/(?!support/)|bench/)', SPEC] },
   },
   {
@@ -232,7 +233,7 @@ const edges = [
     severity: 'error',
     comment:
       'A migration must do tomorrow what it does today; code that it shared with src would change under it.',
-    from: { path: '^migrations/', pathNot: SPEC },
+    from: { path: '^migrations/', pathNot: TEST_CODE },
     to: { path: '^(src|test|bench)/' },
   },
 ];
@@ -266,7 +267,7 @@ const hygiene = [
     name: 'no-dev-package-in-product',
     severity: 'error',
     comment: 'An installation without development packages must start.',
-    from: { path: '^(src|migrations)/', pathNot: SPEC },
+    from: { path: '^(src|migrations)/', pathNot: TEST_CODE },
     to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
   },
   {
@@ -274,7 +275,7 @@ const hygiene = [
     severity: 'error',
     comment:
       'A file that nothing imports and that imports nothing is dead, or a rule does not see who uses it.',
-    from: { orphan: true, path: '^(src|test|bench)/', pathNot: [SPEC, '[.]d[.]ts$'] },
+    from: { orphan: true, path: '^(src|test|bench)/', pathNot: [TEST_CODE, '[.]d[.]ts$'] },
     to: {},
   },
 ];

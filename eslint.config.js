@@ -66,7 +66,7 @@ export default defineConfig(
   },
   {
     // a suite is one function with many tests in it, and a matcher reads any JSON; the tests themselves stay short
-    files: ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts'],
+    files: ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'src/**/testing/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -33,7 +33,7 @@ function readArrows() {
   );
   const arrows = new Map();
   for (const { source, dependencies } of JSON.parse(output).modules) {
-    const from = /\.spec\.ts$/.test(source) ? undefined : roomOf(source);
+    const from = /(\.spec\.ts$|\/testing\/)/.test(source) ? undefined : roomOf(source);
     if (from === undefined) continue;
     if (!arrows.has(from)) arrows.set(from, new Set());
     for (const { resolved } of dependencies) {

@@ -144,6 +144,17 @@ const edges: Plant[] = [
   plant('src-without-tests', 'src/kernel/planted-spec-import.ts', importing('./planted-other.spec.js'), {
     'src/kernel/planted-other.spec.ts': target,
   }),
+  plant('src-without-tests', 'src/kernel/planted-testing-import.ts', importing('./testing/planted.js'), {
+    'src/kernel/testing/planted.ts': target,
+  }),
+  plant(
+    'specs-use-only-test-support',
+    'src/kernel/testing/suite.ts',
+    importing('../../../test/e2e/planted.js'),
+    {
+      'test/e2e/planted.ts': target,
+    },
+  ),
   plant(
     'specs-use-only-test-support',
     'src/kernel/planted-suite.spec.ts',

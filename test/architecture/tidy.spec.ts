@@ -6,7 +6,14 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import { basename, dirname, posix } from 'node:path';
-import { filesBelow, isSpec, readSource, SOURCE_FOLDERS, typescriptFiles } from '../support/source-tree.js';
+import {
+  filesBelow,
+  isSpec,
+  readSource,
+  ships,
+  SOURCE_FOLDERS,
+  typescriptFiles,
+} from '../support/source-tree.js';
 import { disabledTests, type Finding, importedModules, impureConstructs } from './constructs.js';
 
 const LINES_MAX = 400;
@@ -18,7 +25,7 @@ const LEFTOVER = new RegExp(`\\b(${['FIX' + 'ME', 'TO' + 'DO', 'X' + 'XX', 'HA' 
 const WORKPLACE = new RegExp(['/wo' + 'rk/', '\\.\\./sha' + 'red', '/wo' + 'rk\\b(?![-a-z])'].join('|'));
 
 const files = typescriptFiles();
-const product = files.filter((file) => file.startsWith('src/') && !isSpec(file));
+const product = files.filter(ships);
 
 const inWords = (file: string, findings: Finding[]): string[] =>
   findings.map(({ line, construct }) => `${file}:${line} ${construct}`);
@@ -98,7 +105,7 @@ describe('leftovers', () => {
   });
 
   test('no test is switched off or runs alone', () => {
-    const tests = files.filter((file) => isSpec(file) || file.startsWith('test/'));
+    const tests = files.filter((file) => !ships(file));
     expect(tests.flatMap((file) => inWords(file, disabledTests(readSource(file))))).toEqual([]);
   });
 

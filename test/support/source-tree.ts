@@ -39,4 +39,8 @@ export const typescriptFiles = (): string[] =>
 
 export const isSpec = (file: string): boolean => /\.(spec|e2e-spec)\.ts$/.test(file);
 
+/** A file that ships: below src, no spec, and not in a room's `testing` folder, which only specs use. */
+export const ships = (file: string): boolean =>
+  file.startsWith('src/') && !isSpec(file) && !file.includes('/testing/');
+
 export const readSource = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
