@@ -1,0 +1,72 @@
+/**
+ * Lists over REST: `{ data: [...] }`, an opaque cursor, and `Link: rel="next"`.
+ *
+ * The cursor is the place of the last row in a total order (creation time, then id), so rows that come or go between
+ * two pages neither repeat nor hide others. Unknown query parameters are refused: a misspelt filter would otherwise
+ * list everything.
+ */
+import { z } from 'zod';
+import { InputError } from '../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../kernel/nearest.js';
+
+export interface Cursor {
+  createdAt: string;
+  id: string;
+}
+
+const cursorSchema = z.tuple([z.iso.datetime(), z.string().min(1).max(200)]);
+
+export const encodeCursor = (cursor: Cursor): string =>
+  Buffer.from(JSON.stringify([cursor.createdAt, cursor.id])).toString('base64url');
+
+/** @throws InputError for a text that no list gave out */
+export function decodeCursor(text: string): Cursor {
+  try {
+    const [createdAt, id] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    return { createdAt, id };
+  } catch {
+    throw InputError.at(
+      '/cursor',
+      'this cursor was not given out by a list',
+      'follow the Link header, or leave cursor out',
+    );
+  }
+}
+
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('rows a page'),
+  cursor: z.string().max(1000).optional().describe('opaque; from the Link header'),
+};
+
+/** Parses a query string's parameters; every unknown one is an error that names the known ones. */
+export function parseQuery<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  query: Record<string, unknown>,
+): z.output<z.ZodObject<Shape>> {
+  const known = Object.keys(schema.shape);
+  const unknown = Object.keys(query).filter((key) => !known.includes(key));
+  if (unknown.length > 0) {
+    throw new InputError(
+      unknown.map((key) => ({
+        pointer: `/${key}`,
+        message: `unknown query parameter "${key}"; known here: ${listChoices(known)}`,
+        ...(nearestHint(key, known) === undefined ? {} : { hint: nearestHint(key, known) }),
+      })),
+    );
+  }
+  const parsed = schema.safeParse(query);
+  if (parsed.success) return parsed.data;
+  throw new InputError(
+    parsed.error.issues.map((issue) => ({ pointer: `/${issue.path.join('/')}`, message: issue.message })),
+  );
+}
+
+/** Value of the Link header for the next page. */
+export function nextLink(path: string, query: Record<string, unknown>, cursor: Cursor): string {
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (key !== 'cursor' && value !== undefined) parameters.set(key, String(value));
+  }
+  parameters.set('cursor', encodeCursor(cursor));
+  return `<${path}?${parameters.toString()}>; rel="next"`;
+}
