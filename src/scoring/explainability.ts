@@ -1,0 +1,186 @@
+/**
+ * The explainability score: the sealed verdict against the truth.
+ *
+ * Ranking figures are AC@k with the smaller of k and the number of faults below the line, reciprocal rank and set
+ * F1, by exact element (equivalent names included); the ladder of near misses (element-match.ts) enters the score
+ * only. Probabilities are judged by Brier's rule. Saying "I can not tell" earns more than a confident wrong answer
+ * and less than a right one; on a control, every named culprit is a false alarm. Formulas: docs/scoring.md.
+ */
+import type { Culprit, Verdict } from '../diagnosis/verdict.js';
+import type { Topology } from '../topology/model.js';
+import type { TruthEntry } from '../truth/truth.js';
+import { LADDER, elementCredit } from './element-match.js';
+import { evidenceQuality } from './evidence-quality.js';
+import type { ScoringInput } from './input.js';
+import { SCORE_METRICS } from './scorecard.js';
+import type { MetricValue, Score } from './scorecard.js';
+import { NS_PER_S, clamp, decay, mean } from './statistics.js';
+
+/** An onset that is off by this much is worth half of its part. */
+export const ONSET_HALF_S = 5;
+/** Culprits at or above this probability are the answer; at least as many as there are faults. */
+export const ANSWER_PROBABILITY = 0.5;
+export const ABSTAINED_SCORE = 20;
+export const CONTROL_SCORES = { quiet: 100, abstained: 50, alarmMost: 20 } as const;
+
+export interface ExplainabilityFigures {
+  /** Mean over the faults of ladder credit / rank, the best culprit of each; not published, see docs/scoring.md. */
+  elementMatch: number;
+  kind_correct: boolean;
+  side_correct: boolean;
+  onset_error_s: number | null;
+  evidence_coverage: number | null;
+  evidence_precision: number | null;
+  set_f1: number;
+  brier: number;
+}
+
+/** 0..100 for a drill with faults and a verdict that does not abstain. */
+export function explainabilityScore(figures: ExplainabilityFigures): number {
+  const precision = figures.evidence_precision ?? 0;
+  const details = mean([
+    Number(figures.side_correct),
+    figures.onset_error_s === null ? 0 : decay(figures.onset_error_s, ONSET_HALF_S),
+    // Where no expected symptom showed, truth of the citations stands for their coverage.
+    figures.evidence_coverage ?? precision,
+    precision,
+    figures.set_f1,
+    1 - clamp(figures.brier, 0, 1),
+  ]);
+  const share =
+    0.1 * Number(figures.kind_correct) + 0.9 * clamp(figures.elementMatch, 0, 1) * (0.5 + 0.5 * details);
+  return clamp(100 * share, 0, 100);
+}
+
+/** The culprit that answers for each fault: exact and early first, each culprit used once. */
+function assign(
+  truth: readonly TruthEntry[],
+  culprits: readonly Culprit[],
+  topology: Topology,
+): { culprit: Culprit; credit: number; position: number }[] {
+  const pairs = truth.flatMap((entry, fault) =>
+    culprits.map((culprit, position) => {
+      const credit = elementCredit(culprit.element, entry, topology);
+      return { fault, culprit, credit, position, worth: credit / (position + 1) };
+    }),
+  );
+  pairs.sort((a, b) => b.worth - a.worth || a.position - b.position || a.fault - b.fault);
+  const answers: { culprit: Culprit; credit: number; position: number }[] = [];
+  const used = new Set<number>();
+  for (const pair of pairs) {
+    if (answers[pair.fault] !== undefined || used.has(pair.position)) continue;
+    answers[pair.fault] = pair;
+    used.add(pair.position);
+  }
+  return answers;
+}
+
+/** AC@k: share of the faults, or of k when there are more, named exactly at ranks 1 to k. */
+const accuracyAt = (ranks: readonly number[], faults: number, k: number): number =>
+  ranks.filter((rank) => rank <= k).length / Math.min(k, faults);
+
+function sideCorrect(culprit: Culprit | undefined, entry: TruthEntry): boolean {
+  if (culprit === undefined) return false;
+  // The truth itself does not say where a one-way loss sits, so no answer to that can be wrong.
+  const side = entry.side === 'unknown' || culprit.side === entry.side;
+  return side && (entry.direction === 'both' || culprit.direction === entry.direction);
+}
+
+/** Brier's squared error over as many first ranks as there are faults; what is not named has probability 0. */
+function brierScore(culprits: readonly Culprit[], hits: ReadonlySet<Culprit>, faults: number): number {
+  const slots = Array.from({ length: faults }, (_, at) => culprits[at] as Culprit | undefined);
+  return mean(
+    slots.map((slot) => (slot === undefined ? 1 : (slot.probability - Number(hits.has(slot))) ** 2)),
+  );
+}
+
+const noMetrics = (): Record<string, MetricValue> =>
+  Object.fromEntries(SCORE_METRICS.explainability.map((name) => [name, null]));
+
+function scoreControl(input: ScoringInput, verdict: Verdict): Score {
+  const metrics = noMetrics();
+  const alarm = verdict.faultFound === true;
+  const probability = alarm ? clamp(Math.max(0, ...verdict.culprits.map((one) => one.probability)), 0, 1) : 0;
+  metrics.abstained = verdict.faultFound === null;
+  if (verdict.faultFound === null) return { score: CONTROL_SCORES.abstained, metrics };
+  metrics.set_f1 = alarm ? 0 : 1;
+  metrics.brier = probability ** 2;
+  return { score: alarm ? CONTROL_SCORES.alarmMost * (1 - probability) : CONTROL_SCORES.quiet, metrics };
+}
+
+function shareError(
+  input: ScoringInput,
+  answers: readonly ({ culprit: Culprit } | undefined)[],
+): number | null {
+  const { lostTimeShares } = input;
+  if (lostTimeShares === null || lostTimeShares === undefined) return null;
+  const errors = input.truth.map((_, fault) => {
+    const claimed = answers[fault]?.culprit.lostTimeShare ?? 0;
+    return clamp(Math.abs(claimed - (lostTimeShares[fault] ?? 0)), 0, 1);
+  });
+  return mean(errors);
+}
+
+function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
+  const { truth, topology } = input;
+  // A verdict that finds no fault, or abstains, stands by none of the suspects it may still list.
+  const culprits = verdict.faultFound === true ? [...verdict.culprits].sort((a, b) => a.rank - b.rank) : [];
+  const answers = assign(truth, culprits, topology);
+  const answerSet = culprits.filter(
+    (culprit, position) => position < truth.length || culprit.probability >= ANSWER_PROBABILITY,
+  );
+  const exact = truth.flatMap((_, fault) =>
+    answers[fault]?.credit === LADDER.exact ? [answers[fault]] : [],
+  );
+  const ranks = exact.map(({ position }) => position + 1);
+  const hits = new Set(exact.map(({ culprit }) => culprit));
+  const named = answerSet.filter((culprit) => hits.has(culprit)).length;
+  const onsets = exact.map(({ culprit }) => {
+    const entry = truth.find((_, fault) => answers[fault]?.culprit === culprit)!;
+    return culprit.onset_s === null ? null : Math.abs(culprit.onset_s - entry.fromNs / NS_PER_S);
+  });
+  const quality = evidenceQuality(input, answerSet, injectedNs);
+  return {
+    answers,
+    ranks,
+    figures: {
+      elementMatch: mean(
+        truth.map((_, fault) => (answers[fault]?.credit ?? 0) / ((answers[fault]?.position ?? 0) + 1)),
+      ),
+      kind_correct: truth.every((entry, fault) => answers[fault]?.culprit.kind === entry.kind),
+      side_correct: truth.every((entry, fault) => sideCorrect(answers[fault]?.culprit, entry)),
+      onset_error_s: onsets.length === 0 || onsets.includes(null) ? null : mean(onsets as number[]),
+      evidence_coverage: quality.coverage,
+      evidence_precision: quality.precision,
+      set_f1: (2 * named) / (answerSet.length + truth.length),
+      brier: brierScore(culprits, hits, truth.length),
+    } satisfies ExplainabilityFigures,
+  };
+}
+
+/** Explainability of a verdict; all null when there was no diagnosis. */
+export function scoreExplainability(input: ScoringInput): Score {
+  const { verdict, truth, injectedNs } = input;
+  if (verdict === null) return { score: null, metrics: noMetrics() };
+  if (truth.length === 0) return scoreControl(input, verdict);
+  const fromNs = injectedNs ?? Math.min(...truth.map((entry) => entry.fromNs));
+  const { answers, ranks, figures } = compare(input, verdict, fromNs);
+  const abstained = verdict.faultFound === null;
+  const metrics = {
+    top1: accuracyAt(ranks, truth.length, 1),
+    top3: accuracyAt(ranks, truth.length, 3),
+    reciprocal_rank: mean(truth.map((_, fault) => (fault < ranks.length ? 1 / ranks[fault] : 0))),
+    set_f1: figures.set_f1,
+    kind_correct: figures.kind_correct,
+    side_correct: figures.side_correct,
+    onset_error_s: figures.onset_error_s,
+    evidence_coverage: figures.evidence_coverage,
+    evidence_precision: figures.evidence_precision,
+    share_error: shareError(input, answers),
+    time_to_explain_s: input.timeToExplainS ?? null,
+    // Who abstains states no probability.
+    brier: abstained ? null : figures.brier,
+    abstained,
+  } satisfies Record<(typeof SCORE_METRICS.explainability)[number], MetricValue>;
+  return { score: abstained ? ABSTAINED_SCORE : explainabilityScore(figures), metrics };
+}

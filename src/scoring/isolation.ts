@@ -1,0 +1,163 @@
+/**
+ * The isolation score: who suffered that had nothing to do with the fault.
+ *
+ * Jobs whose paths crossed the target at injection are exposed, all others are bystanders, the control group. A
+ * bystander is a victim when its pace, during the fault or after the repair, falls by more than 5 % and more than
+ * three standard deviations of its own baseline. Flows (rank to rank) are judged in the same way on their bytes.
+ * Pause figures are null: no pause counter is in the metric catalogue yet.
+ */
+import { EvidenceIndex } from '../telemetry/series.js';
+import type { Topology } from '../topology/model.js';
+import type { Job } from '../workload/job.js';
+import { faultElements } from './fault-elements.js';
+import type { FaultElements } from './fault-elements.js';
+import type { ScoringInput } from './input.js';
+import { Counter, freshSamples, pollSpans } from './samples.js';
+import type { Span } from './samples.js';
+import { SCORE_METRICS } from './scorecard.js';
+import type { MetricValue, Score } from './scorecard.js';
+import { clamp, deviation, mean } from './statistics.js';
+import { jobPace, lostNs, meanPace } from './step-pace.js';
+import type { JobPace } from './step-pace.js';
+
+/** A slowdown below this is nobody's harm … */
+export const VICTIM_SLOWDOWN_MIN = 0.05;
+/** … and neither is one within this many standard deviations of the baseline. */
+export const VICTIM_DEVIATIONS = 3;
+export const ISOLATION_WEIGHTS = { jobs: 0.7, flows: 0.3 } as const;
+
+export interface IsolationFigures {
+  blast_ratio: number | null;
+  victim_flow_share: number | null;
+}
+
+/** 0..100 from the published figures; where flows are not known, jobs stand for them. */
+export function isolationScore(figures: IsolationFigures): number | null {
+  const { blast_ratio: blast } = figures;
+  if (blast === null) return null;
+  const flows = figures.victim_flow_share ?? blast;
+  const harm = ISOLATION_WEIGHTS.jobs * clamp(blast, 0, 1) + ISOLATION_WEIGHTS.flows * clamp(flows, 0, 1);
+  return clamp(100 * (1 - harm), 0, 100);
+}
+
+/** The fault, and what follows the repair: traffic may be worse after it than during the outage. */
+function phases(injectedNs: number, revertedNs: number | null, endNs: number): Span[] {
+  if (revertedNs === null) return [{ fromNs: injectedNs, toNs: endNs }];
+  return [
+    { fromNs: injectedNs, toNs: revertedNs },
+    { fromNs: revertedNs, toNs: endNs },
+  ].filter((phase) => phase.toNs > phase.fromNs);
+}
+
+const slowdownLimit = (noise: number): number => Math.max(VICTIM_SLOWDOWN_MIN, VICTIM_DEVIATIONS * noise);
+
+const isVictim = (pace: JobPace, windows: readonly Span[]): boolean =>
+  windows.some(({ fromNs, toNs }) => meanPace(pace, fromNs, toNs) < 1 - slowdownLimit(pace.noise));
+
+/** Whether a flow became clearly slower; null when it sent nothing before or its counter does not tell. */
+function flowIsVictim(
+  counter: Counter,
+  fromNs: number,
+  injectedNs: number,
+  windows: readonly Span[],
+): boolean | null {
+  const rates = pollSpans(counter.samples, fromNs, injectedNs)
+    .map((span) => counter.rate(span.fromNs, span.toNs))
+    .filter((rate): rate is number => rate !== null);
+  const before = mean(rates);
+  if (!(before > 0)) return null;
+  let known = false;
+  for (const window of windows) {
+    const spans = pollSpans(counter.samples, window.fromNs, window.toNs);
+    if (spans.length === 0) continue;
+    const rate = counter.rate(spans[0].fromNs, spans[spans.length - 1].toNs);
+    if (rate === null) continue;
+    known = true;
+    // Steps and polls are not in step, so single intervals scatter; a mean over n of them scatters by 1/√n.
+    const noise = deviation(rates) / before / Math.sqrt(spans.length);
+    if (rate < before * (1 - slowdownLimit(noise))) return true;
+  }
+  return known ? false : null;
+}
+
+function victimFlowShare(
+  index: EvidenceIndex,
+  bystanders: readonly Job[],
+  injectedNs: number,
+  windows: readonly Span[],
+): number | null {
+  const prefixes = bystanders.map((job) => `edge:${job.name}/`);
+  let flows = 0;
+  let victims = 0;
+  for (const series of index.all('edge_tx_bytes')) {
+    if (!prefixes.some((prefix) => series.element.startsWith(prefix))) continue;
+    const counter = new Counter(freshSamples(series));
+    const victim = flowIsVictim(counter, index.evidence.fromNs, injectedNs, windows);
+    if (victim === null) continue;
+    flows++;
+    if (victim) victims++;
+  }
+  return flows === 0 ? null : victims / flows;
+}
+
+/** Which GPUs share the pod, or else the rail, of the faulted links; undefined when they have neither. */
+function regionOf(topology: Topology, elements: FaultElements): ((gpu: number) => boolean) | undefined {
+  const links = [...elements.links].map((link) => topology.links[link]);
+  const pods = new Set(links.map((link) => link.pod));
+  if (!pods.has(undefined) && pods.size > 0) {
+    return (gpu) => nicLinks(topology, gpu).some((link) => pods.has(link.pod));
+  }
+  const rails = new Set(links.map((link) => link.rail));
+  if (!rails.has(undefined) && rails.size > 0) {
+    return (gpu) => nicLinks(topology, gpu).some((link) => rails.has(link.rail));
+  }
+  return undefined;
+}
+
+const nicLinks = (topology: Topology, gpu: number) =>
+  topology.nics[topology.gpus[gpu].nic].ports.map((port) => topology.links[topology.ports[port].link]);
+
+/** Share of the lost GPU time inside the region; a job loses the same on each of its GPUs. */
+function containment(
+  input: ScoringInput,
+  paces: readonly (JobPace | null)[],
+  elements: FaultElements,
+  injectedNs: number,
+): number | null {
+  const inside = regionOf(input.topology, elements);
+  if (inside === undefined || paces.includes(null)) return null;
+  let total = 0;
+  let contained = 0;
+  (paces as JobPace[]).forEach((pace, at) => {
+    const lost = lostNs(pace, injectedNs, input.endNs);
+    const { placement } = input.jobs[at];
+    total += lost * placement.length;
+    contained += lost * placement.filter(inside).length;
+  });
+  return total > 0 ? contained / total : null;
+}
+
+/** Isolation from evidence; null for a control and where nobody could tell who was exposed. */
+export function scoreIsolation(input: ScoringInput): Score {
+  const metrics: Record<string, MetricValue> = Object.fromEntries(
+    SCORE_METRICS.isolation.map((name) => [name, null]),
+  );
+  const { topology, jobs, injectedNs, endNs, exposedJobs } = input;
+  if (injectedNs === null || input.truth.length === 0) return { score: null, metrics };
+  const index = new EvidenceIndex(input.evidence);
+  const paces = jobs.map((job) => jobPace(index, job, injectedNs, endNs));
+  metrics.containment = containment(input, paces, faultElements(topology, input.truth), injectedNs);
+  if (exposedJobs === null) return { score: null, metrics };
+  const windows = phases(injectedNs, input.revertedNs, endNs);
+  const bystanders = jobs.filter((job) => !exposedJobs.includes(job.name));
+  const bystanderPaces = paces.filter((_, at) => !exposedJobs.includes(jobs[at].name));
+  metrics.exposed_jobs = jobs.length - bystanders.length;
+  metrics.bystander_jobs = bystanders.length;
+  if (bystanders.length > 0 && !bystanderPaces.includes(null)) {
+    const victims = (bystanderPaces as JobPace[]).filter((pace) => isVictim(pace, windows));
+    metrics.blast_ratio = victims.length / bystanders.length;
+  }
+  metrics.victim_flow_share = victimFlowShare(index, bystanders, injectedNs, windows);
+  const score = isolationScore(metrics as unknown as IsolationFigures);
+  return { score: input.targetBytesInBaseline === true ? score : null, metrics };
+}

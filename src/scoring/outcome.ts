@@ -1,0 +1,92 @@
+/**
+ * The final state of a run and the reasons for it: three-valued, and the worst wins.
+ *
+ * After Jepsen: true, false, and unknown, which is neither. No data, a sick baseline, a target that nobody used, no
+ * objective: all of them are inconclusive, never a pass. A missed objective stays a failure beside them, and what
+ * went wrong with the drill itself comes before both.
+ */
+import type { BaselineHealth } from './baseline.js';
+import { FINAL_STATES } from './scorecard.js';
+import type { FinalState, ObjectiveResult } from './scorecard.js';
+
+export interface OutcomeInput {
+  objectives: readonly ObjectiveResult[];
+  /** Whether the drill injected anything; a control has no target to check. */
+  injected: boolean;
+  /** null when the baseline was never looked at. */
+  baseline: BaselineHealth | null;
+  targetBytesInBaseline: boolean | null;
+  /** Faults that could not be undone, or whose undoing could not be verified, one sentence each. */
+  rollbackFailures: readonly string[];
+  /** Why the run was aborted; null when it was not. */
+  aborted: string | null;
+  /** What broke; null when nothing did. */
+  error: string | null;
+  /** Other causes why nothing is proved: an injection that was refused, a target that was lost. */
+  inconclusive?: readonly string[];
+}
+
+export interface Outcome {
+  state: FinalState;
+  /** One sentence each, worst first; empty when passed. */
+  reasons: string[];
+}
+
+type Reason = readonly [state: FinalState, reason: string];
+
+const measured = ({ value }: ObjectiveResult): string =>
+  typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value);
+
+function objectiveReasons(objectives: readonly ObjectiveResult[]): Reason[] {
+  if (objectives.length === 0)
+    return [['inconclusive', 'the experiment states no objective, so nothing decides']];
+  return objectives.flatMap((objective): Reason[] => {
+    if (objective.passed === true) return [];
+    return objective.passed === false
+      ? [['failed', `${objective.expression} was missed: measured ${measured(objective)}`]]
+      : [['inconclusive', `${objective.expression} could not be known`]];
+  });
+}
+
+function baselineReasons({ baseline, injected, targetBytesInBaseline }: OutcomeInput): Reason[] {
+  const reasons: Reason[] = [];
+  if (baseline === null) reasons.push(['inconclusive', 'the baseline was not observed']);
+  else if (baseline.healthy !== true) {
+    const what =
+      baseline.healthy === false
+        ? 'the fabric was not healthy before the fault'
+        : 'the baseline is not known';
+    reasons.push([
+      'inconclusive',
+      baseline.reasons.length === 0 ? what : `${what}: ${baseline.reasons.join('; ')}`,
+    ]);
+  }
+  if (injected && targetBytesInBaseline === false) {
+    reasons.push([
+      'inconclusive',
+      'the target carried no bytes of any job before the fault, so the drill tried nothing',
+    ]);
+  }
+  if (injected && targetBytesInBaseline === null) {
+    reasons.push([
+      'inconclusive',
+      'it is not known whether the target carried bytes of a job before the fault',
+    ]);
+  }
+  return reasons;
+}
+
+/** The worst of all that can be said about a run. */
+export function concludeRun(input: OutcomeInput): Outcome {
+  const drill: Reason[] = [
+    ...input.rollbackFailures.map((reason): Reason => ['rollback-failed', reason]),
+    ...(input.error === null ? [] : [['error', input.error] as const]),
+    ...(input.aborted === null ? [] : [['aborted', input.aborted] as const]),
+  ];
+  // A drill that did not run its course has no baseline or objective worth a word.
+  const judged = drill.length > 0 ? [] : [...objectiveReasons(input.objectives), ...baselineReasons(input)];
+  const other = (input.inconclusive ?? []).map((reason): Reason => ['inconclusive', reason]);
+  const rank = ([state]: Reason): number => FINAL_STATES.indexOf(state);
+  const reasons = [...drill, ...judged, ...other].sort((a, b) => rank(a) - rank(b));
+  return { state: reasons[0]?.[0] ?? 'passed', reasons: reasons.map(([, reason]) => reason) };
+}

@@ -1,0 +1,156 @@
+/**
+ * The recovery score: how much training was lost, how soon it was back, whether it is really back after the repair.
+ *
+ * Pace, its censoring and its level (95 %) are in step-pace.ts. Resilience loss is Bruneau's triangle, normalised to
+ * the observed time from injection on. A value that did not come back in time is "not recovered", never a big
+ * number. Formulas and a worked example: docs/scoring.md.
+ */
+import { EvidenceIndex } from '../telemetry/series.js';
+import { METRICS } from '../telemetry/catalog.js';
+import { deviceId, portId } from '../kernel/elements.js';
+import { changedAtNs } from './change.js';
+import { failback } from './failback.js';
+import { faultElements } from './fault-elements.js';
+import type { FaultElements } from './fault-elements.js';
+import type { ScoringInput } from './input.js';
+import { timeToRerouteNs } from './reroute.js';
+import { SCORE_METRICS } from './scorecard.js';
+import type { MetricValue, Score } from './scorecard.js';
+import { NS_PER_S, clamp, decay } from './statistics.js';
+import { backAtNs, holdNs, jobPace, lostNs } from './step-pace.js';
+import type { JobPace } from './step-pace.js';
+
+/** A recovery or failback that takes this long is worth half of its part of the score. */
+export const RECOVERY_HALF_S = 30;
+export const RECOVERY_WEIGHTS = { recover: 0.4, failback: 0.2, pace: 0.2, ettr: 0.2 } as const;
+
+export interface RecoveryFigures {
+  recovered: boolean | null;
+  time_to_recover_s: number | null;
+  failed_back: boolean | null;
+  failback_s: number | null;
+  resilience_loss: number | null;
+  ettr: number | null;
+}
+
+const part = (reached: boolean, seconds: number | null): number =>
+  reached && seconds !== null ? decay(seconds, RECOVERY_HALF_S) : 0;
+
+/** 0..100 from the published figures; null when one that it rests on is not known. */
+export function recoveryScore(figures: RecoveryFigures): number | null {
+  const { recovered, failed_back: failedBack, resilience_loss: loss, ettr } = figures;
+  if (recovered === null || failedBack === null || loss === null || ettr === null) return null;
+  const share =
+    RECOVERY_WEIGHTS.recover * part(recovered, figures.time_to_recover_s) +
+    RECOVERY_WEIGHTS.failback * part(failedBack, figures.failback_s) +
+    RECOVERY_WEIGHTS.pace * (1 - clamp(loss, 0, 1)) +
+    RECOVERY_WEIGHTS.ettr * clamp(ettr, 0, 1);
+  return clamp(100 * share, 0, 100);
+}
+
+/** First true change on the faulted ports and devices or on the routes at their ends. */
+function detectedAtNs(
+  input: ScoringInput,
+  index: EvidenceIndex,
+  elements: FaultElements,
+  injectedNs: number,
+): number | null {
+  const { topology } = input;
+  const ids = new Set([
+    ...[...elements.ports].map((port) => portId(topology.ports[port].name)),
+    ...[...elements.devices].map((device) => deviceId(topology.devices[device].name)),
+  ]);
+  let earliestNs: number | null = null;
+  for (const { name } of METRICS) {
+    for (const series of index.all(name)) {
+      if (!ids.has(series.element)) continue;
+      const atNs = changedAtNs(series, injectedNs, input.endNs);
+      if (atNs !== null) earliestNs = Math.min(earliestNs ?? Infinity, atNs);
+    }
+  }
+  return earliestNs;
+}
+
+interface PaceFigures {
+  recoveredAtNs: number | null;
+  recovered: boolean | null;
+  resilienceLoss: number | null;
+}
+
+function paceFigures(paces: readonly (JobPace | null)[], injectedNs: number, endNs: number): PaceFigures {
+  const known = paces.filter((pace): pace is JobPace => pace !== null);
+  const windowNs = endNs - injectedNs;
+  if (known.length === 0 || known.length < paces.length || windowNs <= 0) {
+    return { recoveredAtNs: null, recovered: null, resilienceLoss: null };
+  }
+  const gpus = known.reduce((sum, pace) => sum + pace.gpus, 0);
+  const lost = known.reduce((sum, pace) => sum + pace.gpus * lostNs(pace, injectedNs, endNs), 0);
+  const resilienceLoss = clamp(lost / (gpus * windowNs), 0, 1);
+  const backs = known.map((pace) => backAtNs(pace, injectedNs));
+  if (backs.every((back): back is number => back !== null)) {
+    return { recoveredAtNs: Math.max(...backs), recovered: true, resilienceLoss };
+  }
+  // Too short a watch says nothing about a job that had no time to prove itself.
+  const tooShort = known.some((pace, at) => backs[at] === null && windowNs < holdNs(pace));
+  return { recoveredAtNs: null, recovered: tooShort ? null : false, resilienceLoss };
+}
+
+/** GPU time lost by all jobs, redone steps included, ns; null when one job's pace is not known. */
+function lostGpuNs(paces: readonly (JobPace | null)[], injectedNs: number, endNs: number): number | null {
+  let lost = 0;
+  for (const pace of paces) {
+    if (pace === null) return null;
+    lost += pace.gpus * (lostNs(pace, injectedNs, endNs) + pace.redoneSteps * pace.stepNs);
+  }
+  return paces.length === 0 ? null : lost;
+}
+
+const seconds = (ns: number | null): number | null => (ns === null ? null : ns / NS_PER_S);
+
+const unknownScore = (): Score => ({
+  score: null,
+  metrics: Object.fromEntries(SCORE_METRICS.recovery.map((name) => [name, null])),
+});
+
+/** Recovery from evidence; all null for a control, which has nothing to recover from. */
+export function scoreRecovery(input: ScoringInput): Score {
+  const { topology, jobs, injectedNs, revertedNs, endNs, exposedJobs } = input;
+  if (injectedNs === null || input.truth.length === 0) return unknownScore();
+  const index = new EvidenceIndex(input.evidence);
+  const elements = faultElements(topology, input.truth);
+  const everyPace = jobs.map((job) => jobPace(index, job, injectedNs, endNs));
+  const exposedPaces = everyPace.filter(
+    (_, at) => exposedJobs === null || exposedJobs.includes(jobs[at].name),
+  );
+  const { recoveredAtNs, recovered, resilienceLoss } = paceFigures(exposedPaces, injectedNs, endNs);
+  const detectedNs = detectedAtNs(input, index, elements, injectedNs);
+  const rerouteNs = timeToRerouteNs(index, topology, elements, injectedNs, revertedNs ?? endNs);
+  const back =
+    revertedNs === null || exposedPaces.includes(null)
+      ? { failedBack: null, afterNs: null }
+      : failback(index, topology, elements, exposedPaces as JobPace[], {
+          fromNs: input.evidence.fromNs,
+          injectedNs,
+          revertedNs,
+          endNs,
+        });
+  const lost = lostGpuNs(everyPace, injectedNs, endNs);
+  const gpuNs = jobs.reduce((sum, job) => sum + job.placement.length, 0) * (endNs - injectedNs);
+  const redone = everyPace.includes(null)
+    ? null
+    : (everyPace as JobPace[]).reduce((sum, pace) => sum + pace.redoneSteps, 0);
+  const figures = {
+    time_to_detect_s: seconds(detectedNs === null ? null : detectedNs - injectedNs),
+    time_to_reroute_s: seconds(rerouteNs),
+    time_to_recover_s: seconds(recoveredAtNs === null ? null : recoveredAtNs - injectedNs),
+    recovered,
+    failback_s: seconds(back.afterNs),
+    failed_back: back.failedBack,
+    resilience_loss: resilienceLoss,
+    lost_gpu_hours: lost === null ? null : lost / NS_PER_S / 3600,
+    redone_steps: redone,
+    ettr: lost === null || gpuNs <= 0 ? null : clamp(1 - lost / gpuNs, 0, 1),
+  } satisfies Record<(typeof SCORE_METRICS.recovery)[number], MetricValue>;
+  // A target that carried nothing was no trial: its spotless figures must not read as a score.
+  return { score: input.targetBytesInBaseline === true ? recoveryScore(figures) : null, metrics: figures };
+}

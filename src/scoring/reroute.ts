@@ -1,0 +1,119 @@
+/**
+ * Time to reroute: from injection until nothing crosses the dead links any more and their healthy siblings carry the
+ * traffic, from port counters alone.
+ *
+ * Equal cost is decided by hashing, so an even split is no fair demand on a member: with few connections a healthy
+ * member may rightly carry little, and removing a member reshuffles all. A member's fair share is therefore what it
+ * carries once things have settled (second half of the hold), and the group as a whole must carry its traffic of
+ * before, less the capacity that is gone. Resolution is the poll interval. Not knowable for a link without sibling.
+ */
+import type { EvidenceIndex } from '../telemetry/series.js';
+import type { Topology } from '../topology/model.js';
+import type { FaultElements } from './fault-elements.js';
+import { LinkTraffic, lowerPort, memberLinks } from './link-traffic.js';
+import type { Span } from './samples.js';
+
+/** A rate may fall short of its fair share by this much: polls and steps are not in step. */
+export const SHARE_TOLERANCE = 0.1;
+/** A dead link may still count this share of its former rate: retransmission attempts up to the hole. */
+const DEAD_SHARE = 0.01;
+
+interface Group {
+  dead: LinkTraffic[];
+  healthy: LinkTraffic[];
+}
+
+/** Groups of siblings around the dead links; undefined when a dead link has none. */
+function groupsOf(index: EvidenceIndex, topology: Topology, elements: FaultElements): Group[] | undefined {
+  const byMembers = new Map<string, Group>();
+  for (const link of elements.links) {
+    const members = memberLinks(topology, link);
+    const healthy = members.filter((member) => !elements.links.has(member));
+    if (healthy.length === 0) return undefined;
+    const key = `${topology.ports[lowerPort(topology, link)].device}:${members.join(',')}`;
+    if (byMembers.has(key)) continue;
+    const dead = members.filter((member) => elements.links.has(member));
+    const traffic = (member: number) => new LinkTraffic(index, topology, member);
+    byMembers.set(key, { dead: dead.map(traffic), healthy: healthy.map(traffic) });
+  }
+  return [...byMembers.values()];
+}
+
+/** Sum of rates; null when any is not known. */
+function total(members: readonly LinkTraffic[], span: Span): number | null {
+  let sum = 0;
+  for (const member of members) {
+    const rate = member.rate(span);
+    if (rate === null) return null;
+    sum += rate;
+  }
+  return sum;
+}
+
+const lowest = (rates: readonly (number | null)[]): number =>
+  Math.min(...rates.filter((rate): rate is number => rate !== null));
+
+/**
+ * When one group has settled on its healthy members.
+ * @returns 'idle' for a group without traffic before the fault, null when it never settles or counters are silent
+ */
+function settledAtNs(
+  group: Group,
+  fromNs: number,
+  injectedNs: number,
+  untilNs: number,
+): number | 'idle' | null {
+  const [reference] = group.healthy;
+  const baseline = reference.spans(fromNs, injectedNs);
+  const everyMember = [...group.dead, ...group.healthy];
+  const before = lowest(baseline.map((span) => total(everyMember, span)));
+  const deadBefore = Math.max(0, ...baseline.map((span) => total(group.dead, span) ?? 0));
+  if (!Number.isFinite(before)) return null;
+  if (deadBefore === 0) return 'idle';
+  const capacityLeft = group.healthy.length / everyMember.length;
+  const settled = reference.spans((injectedNs + untilNs) / 2, untilNs);
+  const fairShares = group.healthy.map((member) => lowest(settled.map((span) => member.rate(span))));
+  const good = (span: Span): boolean => {
+    const dead = total(group.dead, span);
+    const carried = total(group.healthy, span);
+    if (dead === null || carried === null) return false;
+    return (
+      dead <= DEAD_SHARE * deadBefore &&
+      carried >= (1 - SHARE_TOLERANCE) * capacityLeft * before &&
+      group.healthy.every((member, at) => member.rate(span)! >= (1 - SHARE_TOLERANCE) * fairShares[at])
+    );
+  };
+  return firstSteadyNs(reference.spans(injectedNs, untilNs), good);
+}
+
+/** Start of the first interval that is good together with the one after it (or is the last one). */
+export function firstSteadyNs(spans: readonly Span[], good: (span: Span) => boolean): number | null {
+  const at = spans.findIndex((span, position) => {
+    const next = spans[position + 1];
+    return good(span) && (next === undefined || good(next));
+  });
+  return at === -1 ? null : spans[at].fromNs;
+}
+
+/**
+ * Nanoseconds from injection to the reroute.
+ * @param untilNs the revert, or the end where nothing was reverted
+ * @returns null when there is no sibling, when counters do not tell, or when traffic never settled
+ */
+export function timeToRerouteNs(
+  index: EvidenceIndex,
+  topology: Topology,
+  elements: FaultElements,
+  injectedNs: number,
+  untilNs: number,
+): number | null {
+  const groups = groupsOf(index, topology, elements);
+  if (groups === undefined || groups.length === 0) return null;
+  let latestNs: number | null = null;
+  for (const group of groups) {
+    const atNs = settledAtNs(group, index.evidence.fromNs, injectedNs, untilNs);
+    if (atNs === null) return null;
+    if (atNs !== 'idle') latestNs = Math.max(latestNs ?? 0, atNs - injectedNs);
+  }
+  return latestNs;
+}
