@@ -194,6 +194,7 @@ describe('tree all-reduce', () => {
           expect(sum).toBeLessThanOrEqual((2 * bytes) / perHost + 1);
         }
       }),
+      { numRuns: 30 },
     );
   });
 });
@@ -210,6 +211,17 @@ describe('direct collectives', () => {
         for (const edge of group.edges) expect(edge.bytes).toBe(bytes / hosts);
       }),
     );
+  });
+
+  it('all-to-all: edges inside a host are a group of their own and take no fabric step', () => {
+    const { expand, local } = setting(2, 2);
+    const groups = expand(shape('all-to-all', 4e6));
+    expect(groups.map(({ edges, steps, scaleUpSteps }) => [edges.length, steps, scaleUpSteps])).toEqual([
+      [8, 1, 0],
+      [4, 0, 1],
+    ]);
+    expect(groups[0].edges.some(local)).toBe(false);
+    expect(groups[1].edges.every(local)).toBe(true);
   });
 
   it('broadcast: every rank but the root receives the whole buffer once per byte', () => {

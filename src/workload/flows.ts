@@ -60,9 +60,9 @@ export function expandCollective(
     case 'broadcast':
       return broadcastChains(bytes, group, placement, topology);
     case 'all-to-all':
-      return [directGroup(everyPair(group), bytes / ranks, placement, topology)];
+      return directGroups(everyPair(group), bytes / ranks, placement, topology);
     case 'send-receive':
-      return [directGroup(neighbours(group), bytes, placement, topology)];
+      return directGroups(neighbours(group), bytes, placement, topology);
   }
 }
 
@@ -163,18 +163,20 @@ function neighbours(group: readonly number[]): Hop[] {
   return group.slice(1).map((to, index) => ({ from: group[index], to }));
 }
 
-function directGroup(
+/** Independent edges: those over the fabric, and those inside hosts, where there are any. */
+function directGroups(
   hops: readonly Hop[],
   bytes: number,
   placement: Int32Array,
   topology: Topology,
-): FlowGroup {
-  const edges = toEdges(hops, bytes);
-  const local = countLocal(edges, placement, topology);
-  return {
-    edges,
-    coupled: false,
-    steps: local < edges.length ? 1 : 0,
-    scaleUpSteps: local > 0 ? 1 : 0,
-  };
+): FlowGroup[] {
+  const local: FlowEdge[] = [];
+  const fabric: FlowEdge[] = [];
+  for (const edge of toEdges(hops, bytes)) {
+    (isLocalEdge(edge, placement, topology) ? local : fabric).push(edge);
+  }
+  return [
+    { edges: fabric, coupled: false, steps: 1, scaleUpSteps: 0 },
+    { edges: local, coupled: false, steps: 0, scaleUpSteps: 1 },
+  ].filter((group) => group.edges.length > 0);
 }

@@ -24,7 +24,7 @@ export interface ComputeOperation {
   /** Unique within the program, a word people recognise (`forward`, `layer-3/backward`). */
   name: string;
   durationNs: number;
-  /** Indices of operations that must be done first. */
+  /** Indices of operations that must be done first, all smaller than this operation's own. */
   after: readonly number[];
 }
 

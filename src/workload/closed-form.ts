@@ -1,0 +1,152 @@
+/**
+ * How fast a step could be at best: the closed forms of ring, tree and direct collectives on an idle fabric whose
+ * switches never limit. A measured step that is much longer than this was not healthy to begin with.
+ *
+ * Transfer: the busiest NIC or scale-up port carries its payload with packet headers, and the ACKs of what it receives
+ * share its sending side. Latency: each dependent step pays one path (propagation, store and forward of a packet at
+ * every further hop, the ACK's way back), over the fewest hops. A step then takes the longest chain of its program,
+ * and no less than its busiest port needs for all its bytes. Not modelled: congestion, ECMP collisions, other jobs,
+ * oversubscription (all of them only make it longer).
+ */
+import type { Topology } from '../topology/model.js';
+import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from './flows.js';
+import type { CollectiveOperation, Job } from './job.js';
+import { PathLatencies, type WireSettings } from './path-latency.js';
+
+export type { WireSettings } from './path-latency.js';
+
+/** Lower bound of a job's step time, ns. 0 for an empty program. */
+export function idealStepNs(job: Job, topology: Topology, settings: WireSettings): number {
+  const model = new IdealModel(job.placement, topology, settings);
+  const { operations } = job.program;
+  const endNs = new Float64Array(operations.length);
+  const total = model.emptyLoads();
+  operations.forEach((operation, index) => {
+    let startNs = 0;
+    for (const before of operation.after) {
+      if (before >= index) throw new RangeError(`operation ${index} waits for a later one (${before})`);
+      startNs = Math.max(startNs, endNs[before]);
+    }
+    if (operation.type === 'compute') endNs[index] = startNs + operation.durationNs;
+    else {
+      const { takesNs, busyNs } = model.collective(operation);
+      endNs[index] = startNs + takesNs;
+      busyNs.forEach((ns, port) => (total[port] += ns));
+    }
+  });
+  return Math.max(maximum(endNs), maximum(total));
+}
+
+/** Lower bound of one collective of a job (all its groups at once), ns. */
+export function idealCollectiveNs(
+  operation: CollectiveOperation,
+  placement: Int32Array,
+  topology: Topology,
+  settings: WireSettings,
+): number {
+  return new IdealModel(placement, topology, settings).collective(operation).takesNs;
+}
+
+interface Ideal {
+  takesNs: number;
+  /** How long each port that takes part is busy, ns, by port number. */
+  busyNs: ReadonlyMap<number, number>;
+}
+
+const maximum = (values: Iterable<number>): number => {
+  let most = 0;
+  for (const value of values) most = Math.max(most, value);
+  return most;
+};
+
+/** Ports are numbered: out of and into each NIC, then out of and into each GPU's scale-up network. */
+class IdealModel {
+  private readonly latencies: PathLatencies;
+  private readonly nicBytesPerNs: Float64Array;
+  private readonly known = new Map<CollectiveOperation['groups'], Map<string, Ideal>>();
+
+  constructor(
+    private readonly placement: Int32Array,
+    private readonly topology: Topology,
+    private readonly settings: WireSettings,
+  ) {
+    this.latencies = new PathLatencies(topology, settings);
+    this.nicBytesPerNs = Float64Array.from(topology.nics, (nic) =>
+      nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps / 8, 0),
+    );
+  }
+
+  emptyLoads(): Float64Array {
+    return new Float64Array(2 * (this.topology.nics.length + this.topology.gpus.length));
+  }
+
+  /** Layers of a model repeat the same collective over the same groups: each shape is worked out once. */
+  collective(operation: CollectiveOperation): Ideal {
+    const key = `${operation.collective}/${operation.algorithm}/${operation.bytes}`;
+    let byShape = this.known.get(operation.groups);
+    if (byShape === undefined) this.known.set(operation.groups, (byShape = new Map<string, Ideal>()));
+    let ideal = byShape.get(key);
+    if (ideal === undefined) byShape.set(key, (ideal = this.compute(operation)));
+    return ideal;
+  }
+
+  private compute(operation: CollectiveOperation): Ideal {
+    const busyNs = new Map<number, number>();
+    let longestNs = 0;
+    let leastLatencyNs = Infinity;
+    for (const group of operation.groups) {
+      for (const flows of expandCollective(operation, group, this.placement, this.topology)) {
+        for (const part of flows.coupled ? [flows] : singly(flows)) {
+          const own = new Map<number, number>();
+          for (const edge of part.edges) this.addEdge(edge, own);
+          const latencyNs = this.latencyNs(part);
+          longestNs = Math.max(longestNs, maximum(own.values()) + latencyNs);
+          leastLatencyNs = Math.min(leastLatencyNs, latencyNs);
+          for (const [port, ns] of own) busyNs.set(port, (busyNs.get(port) ?? 0) + ns);
+        }
+      }
+    }
+    if (longestNs === 0) return { takesNs: 0, busyNs };
+    return { takesNs: Math.max(longestNs, maximum(busyNs.values()) + leastLatencyNs), busyNs };
+  }
+
+  private addEdge(edge: FlowEdge, busyNs: Map<number, number>): void {
+    const { topology, placement, settings } = this;
+    const add = (port: number, ns: number) => busyNs.set(port, (busyNs.get(port) ?? 0) + ns);
+    const source = placement[edge.sourceRank];
+    const destination = placement[edge.destinationRank];
+    if (isLocalEdge(edge, placement, topology)) {
+      if (topology.scaleUpGbps === 0) return;
+      const ns = edge.bytes / (topology.scaleUpGbps / 8);
+      add(2 * (topology.nics.length + source), ns);
+      add(2 * (topology.nics.length + destination) + 1, ns);
+      return;
+    }
+    const [from, to] = [topology.gpus[source].nic, topology.gpus[destination].nic];
+    const packets = edge.bytes / settings.mtu;
+    const data = packets * (settings.mtu + settings.headerBytes);
+    const acks = packets * settings.ackBytes;
+    add(2 * from, data / this.nicBytesPerNs[from]);
+    add(2 * to + 1, data / this.nicBytesPerNs[to]);
+    add(2 * to, acks / this.nicBytesPerNs[to]);
+    add(2 * from + 1, acks / this.nicBytesPerNs[from]);
+  }
+
+  private latencyNs(flows: FlowGroup): number {
+    const { topology, placement } = this;
+    let sumNs = 0;
+    let count = 0;
+    if (flows.steps > 0) {
+      for (const edge of flows.edges) {
+        if (isLocalEdge(edge, placement, topology)) continue;
+        const source = topology.gpus[placement[edge.sourceRank]].nic;
+        sumNs += this.latencies.between(source, topology.gpus[placement[edge.destinationRank]].nic);
+        count++;
+      }
+    }
+    const meanNs = count === 0 ? 0 : sumNs / count;
+    return flows.steps * meanNs + flows.scaleUpSteps * topology.scaleUpDelayNs;
+  }
+}
+
+const singly = (group: FlowGroup): FlowGroup[] => group.edges.map((edge) => ({ ...group, edges: [edge] }));
