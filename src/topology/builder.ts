@@ -14,7 +14,12 @@ import { reachabilityIssues } from './reachability.js';
 
 /** Beyond this the fabric does not fit the simulator's memory in sensible time. */
 export const MOST_LINKS = 65_536;
+/** Routes are kept by switch and leaf, so their memory grows with the square of this. */
+const MOST_SWITCHES = 4096;
 const MOST_NICS_PER_HOST = 64;
+/** Nobody reads more, and a hint costs time. */
+const MOST_ISSUES = 50;
+const MOST_HINTS = 8;
 const TIER_LEVEL: Readonly<Record<Tier, number>> = { host: 0, leaf: 1, spine: 2, core: 3 };
 
 export interface SwitchOptions {
@@ -80,6 +85,10 @@ export class TopologyBuilder {
 
   /** Adds a switch without ports; ports appear as links are connected. */
   addSwitch(options: SwitchOptions): void {
+    if (this.drafts.size >= MOST_SWITCHES) {
+      const message = `the fabric has more than ${MOST_SWITCHES} switches; that is the limit`;
+      throw InputError.at(options.pointer ?? '', message);
+    }
     const device = this.addDevice('switch', options.tier, options);
     if (device === undefined) return;
     device.tierLevel = options.tierLevel ?? device.tierLevel;
@@ -173,6 +182,7 @@ export class TopologyBuilder {
   }
 
   private fail(pointer: string, message: string, hint?: string): void {
+    if (this.issues.length >= MOST_ISSUES) return;
     this.issues.push(hint === undefined ? { pointer, message } : { pointer, message, hint });
   }
 
@@ -251,7 +261,7 @@ export class TopologyBuilder {
     this.fail(
       pointer,
       `there is no port or switch "${end}"; an end is a switch (leaf-3), its port (leaf-3/p17) or a NIC (host-1/nic-0)`,
-      nearestHint(end, choices),
+      this.issues.length < MOST_HINTS ? nearestHint(end, choices) : undefined,
     );
   }
 

@@ -17,6 +17,8 @@ export interface PortLists {
 export class RoutingGraph {
   /** Device and NIC nodes together; arrays over nodes have this length. */
   readonly nodeCount: number;
+  /** One more than the highest device index of a switch; arrays over switches have this length. */
+  readonly switchEnd: number;
   /** By port: the node at the other end of its link, and the node that owns the port. */
   readonly peerNode: Int32Array;
   readonly ownNode: Int32Array;
@@ -36,6 +38,7 @@ export class RoutingGraph {
   constructor(readonly topology: Topology) {
     const { devices, nics, ports } = topology;
     this.nodeCount = devices.length + nics.length;
+    this.switchEnd = 1 + devices.findLastIndex((device) => device.role === 'switch');
     this.ownNode = Int32Array.from(ports, (port) =>
       port.nic >= 0 ? devices.length + port.nic : port.device,
     );

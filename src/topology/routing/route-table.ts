@@ -17,9 +17,9 @@ const UP = 3;
 
 /** Routes of one destination class at every switch. */
 interface ClassRoutes {
-  /** By device: links from there to the destination NIC, 0 when there is no route. 1 at the leaves of the class. */
+  /** By switch: links from there to the destination NIC, 0 when there is no route. 1 at the leaves of the class. */
   distance: Int16Array;
-  /** Next-hop ports by device, in port order; empty at the leaves of the class, whose next hops differ by NIC. */
+  /** Next-hop ports by switch, in port order; empty at the leaves of the class, whose next hops differ by NIC. */
   groups: PortLists;
 }
 
@@ -81,7 +81,7 @@ export class RouteTable {
     );
   }
 
-  /** Next-hop groups of a class by device, without the last hops; worked out on first use. */
+  /** Next-hop groups of a class by switch, without the last hops; worked out on first use. */
   classGroups(routeClass: number): PortLists {
     return (this.routes[routeClass] ??= this.work(routeClass)).groups;
   }
@@ -144,8 +144,7 @@ export class RouteTable {
   }
 
   private work(routeClass: number): ClassRoutes {
-    const { topology, up, flat, down } = this.graph;
-    const count = topology.devices.length;
+    const { switchEnd: count, up, flat, down } = this.graph;
     const distance = new Int16Array(count);
     const way = new Uint8Array(count);
     let settled = this.attachedSwitches[routeClass];
