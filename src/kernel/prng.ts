@@ -6,11 +6,14 @@
  * Not for cryptography.
  */
 
+// A module constant is read faster than a global where tests run in a sandbox.
+const { imul } = Math;
+
 /** A 32-bit hash of a text (FNV-1a with the murmur3 finaliser). */
 export function hashText(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+    hash = imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
   }
   return mix32(hash);
 }
@@ -18,8 +21,8 @@ export function hashText(text: string, seed = 0): number {
 /** The murmur3 finaliser: every input bit reaches every output bit. */
 export function mix32(value: number): number {
   let hash = value >>> 0;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 

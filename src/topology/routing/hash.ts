@@ -13,13 +13,15 @@ import type { RoutingGraph } from './graph.js';
 /** IANA: RoCE version 2. */
 export const ROCE_UDP_PORT = 4791;
 const UDP_PROTOCOL = 17;
+// A module constant is read faster than a global where tests run in a sandbox.
+const { imul } = Math;
 
 /** Feeds one 32-bit word into a running MurmurHash3 state. */
 export function murmurWord(state: number, word: number): number {
-  let mixed = Math.imul(word, 0xcc9e2d51);
+  let mixed = imul(word, 0xcc9e2d51);
   mixed = (mixed << 15) | (mixed >>> 17);
-  const hash = state ^ Math.imul(mixed, 0x1b873593);
-  return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  const hash = state ^ imul(mixed, 0x1b873593);
+  return (imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
 }
 
 /** Finishes a MurmurHash3 state over `bytes` bytes; unsigned. */
