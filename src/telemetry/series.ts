@@ -73,6 +73,16 @@ export class SeriesBuilder {
     return this.count === 0 ? NaN : this.samples[this.count - 1];
   }
 
+  /** Time of the newest sample, -Infinity when empty. */
+  get lastTimeNs(): number {
+    return this.count === 0 ? -Infinity : this.times[this.count - 1];
+  }
+
+  /** Replaces the newest sample's value, for a second change at the same instant. */
+  amend(value: number): void {
+    if (this.count > 0) this.samples[this.count - 1] = value;
+  }
+
   push(timeNs: number, value: number, quality: number = QUALITY.fresh): void {
     if (this.count === this.times.length) this.grow();
     this.times[this.count] = timeNs;

@@ -16,9 +16,15 @@ export const telemetrySchema = z
     nicInterval: durationNs.prefault('1s').describe('poll interval of NIC counters'),
     opticInterval: durationNs.prefault('5s').describe('poll interval of optic sensors'),
     jobInterval: durationNs.prefault('1s').describe('poll interval of job, rank and edge figures'),
+    pollSpread: durationNs
+      .prefault('20ms')
+      .describe('time over which one round of polls is spread over the devices'),
     eventDelay: durationNs.prefault('10ms').describe('delay of on-change messages'),
     loss: ratio.default(0).describe('share of samples that never arrive'),
     notAvailable: ratio.default(0).describe('share of samples answered N/A'),
+    repeated: ratio
+      .default(0)
+      .describe('share of samples that repeat the last answer, since a cache was stale'),
     noise: ratio.default(0.002).describe('relative noise of analogue sensors (optic power, temperature)'),
   })
   .prefault({});

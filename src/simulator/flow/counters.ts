@@ -1,0 +1,71 @@
+/**
+ * What the devices' counters would show: bytes by direction and traffic class, drops by port, timeouts by NIC.
+ *
+ * A running flow's bytes leave one port and enter its peer; what is sent into a hole only leaves. Values are exact
+ * doubles; readers round down, as counters do. Not modelled: counters that wrap, or that a reboot resets.
+ */
+import type { Topology } from '../../topology/model.js';
+
+export class Counters {
+  /** Traffic classes in use, ascending; the class index of the arrays below. */
+  readonly priorities: readonly number[];
+  /** By class, then direction: bytes that crossed the link. */
+  readonly carried: readonly Float64Array[];
+  /** By class, then direction: bytes sent that never arrived. */
+  readonly vanished: readonly Float64Array[];
+  /** By class, then port: packets dropped before they were sent. */
+  readonly discards: readonly Float64Array[];
+  /** By NIC. */
+  readonly ackTimeouts: Float64Array;
+  readonly adaptiveRetransmissions: Float64Array;
+  readonly retriesExceeded: Float64Array;
+  /** By connection: payload bytes delivered; ns in which data waited for an ACK that did not come. */
+  delivered = new Float64Array(64);
+  stalledNs = new Float64Array(64);
+
+  constructor(topology: Topology, priorities: Iterable<number>) {
+    this.priorities = [...new Set(priorities)].sort((a, b) => a - b);
+    const perClass = (length: number): Float64Array[] => this.priorities.map(() => new Float64Array(length));
+    this.carried = perClass(2 * topology.links.length);
+    this.vanished = perClass(2 * topology.links.length);
+    this.discards = perClass(topology.ports.length);
+    this.ackTimeouts = new Float64Array(topology.nics.length);
+    this.adaptiveRetransmissions = new Float64Array(topology.nics.length);
+    this.retriesExceeded = new Float64Array(topology.nics.length);
+  }
+
+  /** Makes room for the connections of all jobs. */
+  reserve(connections: number): void {
+    this.delivered = new Float64Array(connections);
+    this.stalledNs = new Float64Array(connections);
+  }
+
+  classOf(priority: number): number {
+    return this.priorities.indexOf(priority);
+  }
+
+  /** Bytes that the sending port of a direction has put on the wire, all classes. */
+  sent(direction: number): number {
+    return this.total(this.carried, direction) + this.total(this.vanished, direction);
+  }
+
+  /** Bytes that arrived at the other end. */
+  received(direction: number): number {
+    return this.total(this.carried, direction);
+  }
+
+  /** Bytes that one class has sent. */
+  sentByClass(classIndex: number, direction: number): number {
+    return this.carried[classIndex][direction] + this.vanished[classIndex][direction];
+  }
+
+  discarded(port: number): number {
+    return this.total(this.discards, port);
+  }
+
+  private total(byClass: readonly Float64Array[], index: number): number {
+    let sum = 0;
+    for (let classIndex = 0; classIndex < byClass.length; classIndex++) sum += byClass[classIndex][index];
+    return sum;
+  }
+}

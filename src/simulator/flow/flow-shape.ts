@@ -1,0 +1,202 @@
+/**
+ * A flow group as one variable of the max-min solver: which link directions it loads, and how much per unit of rate.
+ *
+ * The variable's rate x is the wire rate (bytes/ns) of one QP of the group's heaviest edge. A direction's coefficient
+ * is the sum over all QPs that send data on it of the edge's weight, plus the ACK share of those whose ACKs return
+ * over it. Edges inside a host load two scale-up capacities per GPU, with payload only. A coupled group is one shape,
+ * an uncoupled one a shape per edge.
+ */
+import type { Topology } from '../../topology/model.js';
+import type { FlowEdge } from '../../workload/flows.js';
+import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
+import { ackWay, dataWay, type Connections, type Way } from './connections.js';
+
+/** Numbering of capacities: link directions, then out of and into each GPU's scale-up port. */
+export const scaleUpOut = (topology: Topology, gpu: number): number => 2 * topology.links.length + 2 * gpu;
+export const scaleUpIn = (topology: Topology, gpu: number): number => scaleUpOut(topology, gpu) + 1;
+
+/** Capacities in bytes/ns, in that numbering. */
+export function capacitiesOf(topology: Topology): Float64Array {
+  const capacities = new Float64Array(2 * topology.links.length + 2 * topology.gpus.length);
+  for (const link of topology.links) {
+    capacities[2 * link.index] = link.rateGbps / 8;
+    capacities[2 * link.index + 1] = link.rateGbps / 8;
+  }
+  capacities.fill(topology.scaleUpGbps / 8, 2 * topology.links.length);
+  return capacities;
+}
+
+/** A local edge: GPU indices instead of a connection. */
+interface LocalEdge {
+  sourceGpu: number;
+  destinationGpu: number;
+  weight: number;
+}
+
+/** What all shapes of a simulator share. */
+export interface ShapeContext {
+  topology: Topology;
+  settings: FabricSettings;
+  connections: Connections;
+  capacities: Float64Array;
+  /** One cell per capacity, all zero between uses. */
+  scratch: Float64Array;
+}
+
+export class FlowShape {
+  /** Connections of the fabric edges, and the weight of each edge (1 for the heaviest of the group). */
+  readonly connectionIds: number[] = [];
+  readonly weights: number[] = [];
+  readonly qps: Int32Array;
+  /** Device indices of hosts with an end of any edge. */
+  readonly hosts = new Set<number>();
+  /** Bytes on the wire that one QP of the heaviest edge has to send. */
+  readonly wireBytes: number;
+  links = new Int32Array(0);
+  coefficients = new Float64Array(0);
+  linkCount = 0;
+  private readonly local: LocalEdge[] = [];
+  private readonly usesScaleUp: boolean;
+  /** Grows when `links` and `coefficients` change. */
+  version = -1;
+  /** Mean over the QPs, as of the last `compile`, ns: one packet's way to the receiver, and its ACK's way back. */
+  roundTripNs = 0;
+
+  /**
+   * @param queuePairs QPs per connection
+   * @param connect connection of an edge over the fabric, undefined for one inside a host
+   */
+  constructor(
+    private readonly context: ShapeContext,
+    edges: readonly FlowEdge[],
+    private readonly steps: number,
+    private readonly scaleUpSteps: number,
+    placement: Int32Array,
+    private readonly queuePairs: number,
+    connect: (edge: FlowEdge) => number | undefined,
+  ) {
+    const { topology, settings, connections } = context;
+    const heaviest = edges.reduce((most, edge) => Math.max(most, edge.bytes), 0);
+    this.wireBytes = (heaviest / queuePairs) * wireFactor(settings);
+    this.usesScaleUp = topology.scaleUpGbps > 0;
+    const qps: number[] = [];
+    for (const edge of edges) {
+      const sourceGpu = placement[edge.sourceRank];
+      const destinationGpu = placement[edge.destinationRank];
+      const weight = edge.bytes / heaviest;
+      this.hosts.add(topology.gpus[sourceGpu].host).add(topology.gpus[destinationGpu].host);
+      if (weight === 0) continue;
+      const connection = connect(edge);
+      if (connection === undefined) {
+        this.local.push({ sourceGpu, destinationGpu, weight });
+        continue;
+      }
+      this.connectionIds.push(connection);
+      this.weights.push(weight);
+      const { firstQp, qpCount } = connections.all[connection];
+      for (let ordinal = 0; ordinal < qpCount; ordinal++) qps.push(firstQp + ordinal);
+    }
+    this.qps = Int32Array.from(qps);
+  }
+
+  get crossesFabric(): boolean {
+    return this.qps.length > 0;
+  }
+
+  /** Payload bytes on an edge of weight 1 per wire byte of one of its QPs. */
+  get payloadPerWire(): number {
+    return this.queuePairs / wireFactor(this.context.settings);
+  }
+
+  /** All QPs work. */
+  alive(): boolean {
+    const { connections } = this.context;
+    for (let index = 0; index < this.qps.length; index++) {
+      if (!connections.alive(this.qps[index])) return false;
+    }
+    return true;
+  }
+
+  /** Brings `links` and `coefficients` up to date with the routes. */
+  compile(): void {
+    const { connections } = this.context;
+    let version = 0;
+    for (let index = 0; index < this.qps.length; index++) {
+      connections.trace(this.qps[index]);
+      version += connections.pathVersion[this.qps[index]];
+    }
+    if (version === this.version) return;
+    this.version = version;
+    this.gather();
+    this.roundTripNs = this.meanRoundTripNs();
+  }
+
+  private gather(): void {
+    const { topology, settings, scratch } = this.context;
+    const touched: number[] = [];
+    const load = (link: number, amount: number): void => {
+      if (scratch[link] === 0) touched.push(link);
+      scratch[link] += amount;
+    };
+    const ackShare = settings.ackBytes / packetBytes(settings);
+    this.connectionIds.forEach((id, edge) => {
+      const { firstQp, qpCount } = this.context.connections.all[id];
+      for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
+        this.loadWay(dataWay(qp), this.weights[edge], load);
+        if (ackShare > 0) this.loadWay(ackWay(qp), this.weights[edge] * ackShare, load);
+      }
+    });
+    if (this.usesScaleUp) {
+      for (const edge of this.local) {
+        load(scaleUpOut(topology, edge.sourceGpu), edge.weight * this.payloadPerWire);
+        load(scaleUpIn(topology, edge.destinationGpu), edge.weight * this.payloadPerWire);
+      }
+    }
+    touched.sort((a, b) => a - b);
+    this.links = Int32Array.from(touched);
+    this.coefficients = Float64Array.from(touched, (link) => scratch[link]);
+    this.linkCount = touched.length;
+    for (const link of touched) scratch[link] = 0;
+  }
+
+  private loadWay(way: Way, amount: number, load: (link: number, amount: number) => void): void {
+    const { connections } = this.context;
+    const length = connections.length(way);
+    for (let index = 0; index < length; index++) load(connections.direction(way, index), amount);
+  }
+
+  /**
+   * What the dependent steps of the collective cost beyond the transfer itself, ns: each pays one mean path latency
+   * (propagation, store and forward of one packet per further hop, switches, the ACK's return).
+   */
+  get latencyNs(): number {
+    return this.steps * this.roundTripNs + this.scaleUpSteps * this.context.topology.scaleUpDelayNs;
+  }
+
+  private meanRoundTripNs(): number {
+    if (this.qps.length === 0) return 0;
+    let sumNs = 0;
+    for (let index = 0; index < this.qps.length; index++) sumNs += this.qpLatencyNs(this.qps[index]);
+    return sumNs / this.qps.length;
+  }
+
+  private qpLatencyNs(qp: number): number {
+    const { settings, connections, capacities } = this.context;
+    if (connections.length(dataWay(qp)) === 0) return 0;
+    const packet = packetBytes(settings);
+    // The first hop's packet time is part of the transfer.
+    const first = packet / capacities[connections.direction(dataWay(qp), 0)];
+    return this.wayLatencyNs(dataWay(qp), packet) - first + this.wayLatencyNs(ackWay(qp), settings.ackBytes);
+  }
+
+  private wayLatencyNs(way: Way, bytes: number): number {
+    const { topology, settings, connections, capacities } = this.context;
+    const length = connections.length(way);
+    let sumNs = Math.max(0, length - 1) * settings.switchLatency;
+    for (let index = 0; index < length; index++) {
+      const direction = connections.direction(way, index);
+      sumNs += topology.links[direction >> 1].delayNs + bytes / capacities[direction];
+    }
+    return sumNs;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Which jobs use which elements right now, from the routes as they stand.
+ *
+ * Worked out for the whole fabric at once and kept until a route changes: a planner asks for every candidate.
+ */
+import { deviceId, jobId, nicId, portId } from '../../kernel/elements.js';
+import type { Topology } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+import type { Beliefs } from './beliefs.js';
+import { ackWay, dataWay, type Connections } from './connections.js';
+
+export class PathUse {
+  private epoch = -1;
+  private readonly users = new Map<string, Set<number>>();
+
+  constructor(
+    private readonly topology: Topology,
+    private readonly jobs: readonly Job[],
+    private readonly connections: Connections,
+    private readonly beliefs: Beliefs,
+  ) {}
+
+  /** Job indices, ascending; empty for an element nobody uses or that does not exist. */
+  jobsCrossing(elementId: string): number[] {
+    if (this.epoch !== this.beliefs.epoch) this.gather();
+    return [...(this.users.get(elementId) ?? [])].sort((a, b) => a - b);
+  }
+
+  private gather(): void {
+    this.epoch = this.beliefs.epoch;
+    this.users.clear();
+    const { topology, connections } = this;
+    const byLink = topology.links.map(() => new Set<number>());
+    for (const { job, firstQp, qpCount } of connections.all) {
+      for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
+        connections.trace(qp);
+        for (const way of [dataWay(qp), ackWay(qp)]) {
+          for (let index = 0; index < connections.length(way); index++) {
+            byLink[connections.direction(way, index) >> 1].add(job);
+          }
+        }
+      }
+    }
+    for (const link of topology.links) {
+      for (const job of byLink[link.index]) {
+        this.add(link.id, job);
+        for (const port of [topology.ports[link.portA], topology.ports[link.portB]]) {
+          this.add(portId(port.name), job);
+          this.add(deviceId(topology.devices[port.device].name), job);
+          if (port.nic >= 0) this.add(nicId(topology.nics[port.nic].name), job);
+        }
+      }
+    }
+    this.jobs.forEach((job, index) => {
+      for (const gpu of job.placement)
+        this.add(deviceId(topology.devices[topology.gpus[gpu].host].name), index);
+      this.add(jobId(job.name), index);
+    });
+  }
+
+  private add(elementId: string, job: number): void {
+    let users = this.users.get(elementId);
+    if (users === undefined) this.users.set(elementId, (users = new Set()));
+    users.add(job);
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * QPs whose packets vanish: their retransmission timers, and what each try costs and counts.
+ *
+ * A QP stalls at the instant its path, or that of its ACKs, stops working while it has data out. It resumes at the
+ * first try of its own schedule that finds both ways working: never at the moment of the reroute. When its patience
+ * ends it errs, and the job dies. What it sends meanwhile goes as far as the hole and is counted there: the window in
+ * flight when the path broke (rate × round trip, at least the packet whose loss starts the timer), then one a try.
+ */
+import type { Topology } from '../../topology/model.js';
+import { packetBytes, type FabricSettings } from '../settings.js';
+import { ackWay, dataWay, type Connections, type Way } from './connections.js';
+import type { Counters } from './counters.js';
+import { EVENT } from './event-kind.js';
+import type { EventQueue } from './event-queue.js';
+import type { PhysicalLayer } from './physical-layer.js';
+import { RetransmissionSchedule } from './retransmission.js';
+
+/** Timers compare doubles of whole ns; half of one tells earlier from equal. */
+const HALF_NS = 0.5;
+
+export interface QpListener {
+  /** The QP's packets are acknowledged again. */
+  qpResumed(qp: number): void;
+  /** The QP has given up. */
+  qpFailed(qp: number): void;
+}
+
+export class QpTimers {
+  readonly schedule: RetransmissionSchedule;
+  private readonly stalledAtNs: Float64Array;
+  /** Number of the next retransmission; 0 for a QP that is well. */
+  private readonly attempt: Int32Array;
+  private readonly timer: Int32Array;
+  /** By connection: stalled QPs, and since when there was one. */
+  private readonly stalledQps: Int32Array;
+  private readonly connectionStalledAtNs: Float64Array;
+
+  /** Built once all connections are open. */
+  constructor(
+    private readonly topology: Topology,
+    private readonly settings: FabricSettings,
+    private readonly queue: EventQueue,
+    private readonly physical: PhysicalLayer,
+    private readonly connections: Connections,
+    private readonly counters: Counters,
+    /** Traffic class index of each connection. */
+    private readonly classOf: (connection: number) => number,
+    private readonly listener: QpListener,
+  ) {
+    this.schedule = new RetransmissionSchedule(settings);
+    this.stalledAtNs = new Float64Array(connections.qpCount);
+    this.attempt = new Int32Array(connections.qpCount);
+    this.timer = new Int32Array(connections.qpCount).fill(-1);
+    this.stalledQps = new Int32Array(connections.all.length);
+    this.connectionStalledAtNs = new Float64Array(connections.all.length);
+  }
+
+  stalled(qp: number): boolean {
+    return this.attempt[qp] > 0;
+  }
+
+  /**
+   * Starts the timer of a QP that is well.
+   * @param inFlight packets on their way when the path broke
+   */
+  stall(nowNs: number, qp: number, inFlight: number): void {
+    this.stalledAtNs[qp] = nowNs;
+    this.attempt[qp] = 1;
+    const connection = this.connections.connectionOf[qp];
+    if (this.stalledQps[connection]++ === 0) this.connectionStalledAtNs[connection] = nowNs;
+    this.sendIntoTheHole(qp, Math.max(1, Math.ceil(inFlight)));
+    this.arm(nowNs, qp);
+  }
+
+  /** The QP's timer expires. */
+  due(nowNs: number, qp: number): void {
+    this.timer[qp] = -1;
+    const nic = this.connections.all[this.connections.connectionOf[qp]].sourceNic;
+    const attempt = this.attempt[qp];
+    if (nowNs >= this.stalledAtNs[qp] + this.schedule.patienceNs - HALF_NS) {
+      this.counters.ackTimeouts[nic]++;
+      this.counters.retriesExceeded[nic]++;
+      this.listener.qpFailed(qp);
+      return;
+    }
+    if (this.schedule.isAdaptive(attempt)) this.counters.adaptiveRetransmissions[nic]++;
+    else this.counters.ackTimeouts[nic]++;
+    if (this.connections.alive(qp)) {
+      this.clear(nowNs, qp);
+      this.listener.qpResumed(qp);
+      return;
+    }
+    this.sendIntoTheHole(qp, 1);
+    this.attempt[qp]++;
+    this.arm(nowNs, qp);
+  }
+
+  /** Forgets a stalled QP: it works again, or its job is gone. */
+  clear(nowNs: number, qp: number): void {
+    if (this.attempt[qp] === 0) return;
+    this.attempt[qp] = 0;
+    this.queue.cancel(this.timer[qp]);
+    this.timer[qp] = -1;
+    const connection = this.connections.connectionOf[qp];
+    if (--this.stalledQps[connection] === 0) {
+      this.counters.stalledNs[connection] += nowNs - this.connectionStalledAtNs[connection];
+    }
+  }
+
+  /** Time a connection has waited for ACKs so far, ns. */
+  stalledNs(nowNs: number, connection: number): number {
+    const open = this.stalledQps[connection] > 0 ? nowNs - this.connectionStalledAtNs[connection] : 0;
+    return this.counters.stalledNs[connection] + open;
+  }
+
+  private arm(nowNs: number, qp: number): void {
+    const tryNs = nowNs + this.schedule.intervalNs(this.attempt[qp]);
+    const endNs = this.stalledAtNs[qp] + this.schedule.patienceNs;
+    this.timer[qp] = this.queue.schedule(Math.min(tryNs, endNs), EVENT.retransmission, qp);
+  }
+
+  /** Counts packets that leave the NIC and die on the way, or whose ACKs do. */
+  private sendIntoTheHole(qp: number, packets: number): void {
+    if (this.send(dataWay(qp), packets, packetBytes(this.settings))) {
+      this.send(ackWay(qp), packets, this.settings.ackBytes);
+    }
+  }
+
+  /** @returns whether they arrive */
+  private send(way: Way, packets: number, bytesEach: number): boolean {
+    const { connections, counters } = this;
+    const classIndex = this.classOf(connections.connectionOf[way >> 1]);
+    const reach = connections.reach(way);
+    for (let index = 0; index < reach; index++) {
+      counters.carried[classIndex][connections.direction(way, index)] += packets * bytesEach;
+    }
+    if (reach < connections.length(way)) {
+      const direction = connections.direction(way, reach);
+      const link = this.topology.links[direction >> 1];
+      const port = (direction & 1) === 0 ? link.portA : link.portB;
+      // A port that says up sends; one that says down drops in its queue.
+      if (this.physical.operUp[port] === 1) counters.vanished[classIndex][direction] += packets * bytesEach;
+      else counters.discards[classIndex][port] += packets;
+      return false;
+    }
+    if (connections.passes(way)) return true;
+    const port = connections.missingPort(way);
+    if (port >= 0) counters.discards[classIndex][port] += packets;
+    return false;
+  }
+}

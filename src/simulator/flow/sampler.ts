@@ -1,0 +1,363 @@
+/**
+ * The eyes of the operator: polls every source at its interval and passes on changes as they are reported.
+ *
+ * Every metric of the catalogue is sampled on every element it belongs to, from the start, whatever happens. A device
+ * without power answers no poll and reports no change; what it knew comes back with it. Polls of one round are spread
+ * over the devices, so counters of two ends of a link are read at slightly different times, as in the field.
+ */
+import { deviceId, edgeId, jobId, nicId, portId, queueId } from '../../kernel/elements.js';
+import { hashText } from '../../kernel/prng.js';
+import { METRICS, type MetricName } from '../../telemetry/catalog.js';
+import type { Evidence } from '../../telemetry/series.js';
+import type { TelemetrySettings } from '../../telemetry/settings.js';
+import { directionFrom, type Topology } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+import { packetBytes, type FabricSettings } from '../settings.js';
+import type { Beliefs } from './beliefs.js';
+import type { Connections } from './connections.js';
+import type { ControlPlane } from './control-plane.js';
+import type { Counters } from './counters.js';
+import type { JobListener, StepReport } from './job-runner.js';
+import { Optics } from './optics.js';
+import type { PhysicalLayer } from './physical-layer.js';
+import type { QpTimers } from './qp-timers.js';
+import { SeriesBook } from './series-book.js';
+
+/** Collectors among which the devices of a round are dealt out. */
+const COLLECTORS = 4;
+
+/** What the sampler looks at. */
+export interface SamplerSources {
+  topology: Topology;
+  settings: FabricSettings;
+  jobs: readonly Job[];
+  physical: PhysicalLayer;
+  control: ControlPlane;
+  beliefs: Beliefs;
+  connections: Connections;
+  counters: Counters;
+  timers: QpTimers;
+  /** Brings the counters up to date. */
+  readCounters(nowNs: number): void;
+}
+
+interface PollGroup {
+  intervalNs: number;
+  phaseNs: number;
+  round: number;
+  poll(nowNs: number, round: number): void;
+}
+
+export class Sampler implements JobListener {
+  private readonly book: SeriesBook;
+  private readonly optics: Optics;
+  private readonly groups: PollGroup[] = [];
+  /** By metric: series number of each element, by the element's index; -1 where there is none. */
+  private readonly series = new Map<MetricName, Int32Array>();
+  private readonly directionOf: Int32Array;
+  private readonly rerouted = new Set<number>();
+  private nowNs = 0;
+
+  constructor(
+    private readonly sources: SamplerSources,
+    private readonly settings: TelemetrySettings,
+    seed: number,
+  ) {
+    const { topology } = sources;
+    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
+    this.optics = new Optics(topology, settings.noise, seed);
+    this.directionOf = Int32Array.from(topology.ports, (port) => directionFrom(topology, port.index));
+    for (const metric of METRICS) this.openAll(metric.name);
+    this.addGroups();
+    this.reportAll(0);
+  }
+
+  /** Time of the next poll, ns. */
+  get nextNs(): number {
+    let next = Infinity;
+    for (const group of this.groups) next = Math.min(next, dueNs(group));
+    return next;
+  }
+
+  /** Performs the polls that are due at this instant. */
+  poll(nowNs: number): void {
+    this.sources.readCounters(nowNs);
+    for (const group of this.groups) {
+      if (dueNs(group) <= nowNs) group.poll(nowNs, group.round++);
+    }
+  }
+
+  evidence(fromNs: number, toNs: number): Evidence {
+    return this.book.evidence(fromNs, toNs);
+  }
+
+  /** The instant that listeners' calls refer to. */
+  setNow(nowNs: number): void {
+    this.nowNs = nowNs;
+  }
+
+  portStateChanged(port: number): void {
+    this.change('port_oper_status', port, this.sources.physical.operUp[port], this.deviceOf(port));
+  }
+
+  portAdminChanged(port: number): void {
+    this.change('port_admin_status', port, this.sources.physical.adminUp[port], this.deviceOf(port));
+  }
+
+  adjacencyChanged(port: number): void {
+    this.change('bfd_session_status', port, this.sources.control.adjacent[port], this.deviceOf(port));
+  }
+
+  beliefChanged(node: number): void {
+    if (node < this.sources.topology.devices.length) this.rerouted.add(node);
+  }
+
+  /** A device that is back reports all it has to say. */
+  deviceChanged(device: number): void {
+    if (this.sources.physical.deviceUp[device] === 0) return;
+    this.reportDevice(device);
+    this.rerouted.add(device);
+  }
+
+  /** Reports the routes that changed at this instant. */
+  commit(): void {
+    if (this.rerouted.size === 0) return;
+    for (const device of this.rerouted) this.reportRoutes(device);
+    this.rerouted.clear();
+  }
+
+  jobStarted(job: number): void {
+    this.book.change(this.at('job_state', job), this.nowNs, 1);
+    this.book.log(this.at('job_steps', job), this.nowNs, 0);
+  }
+
+  jobFailed(job: number): void {
+    this.book.change(this.at('job_state', job), this.nowNs, 0);
+  }
+
+  stepEnded(report: StepReport): void {
+    const line = (metric: MetricName, value: number): void =>
+      this.book.log(this.at(metric, report.job), this.nowNs, value);
+    line('job_steps', report.steps);
+    line('job_step_time_s', report.durationNs / 1e9);
+    line('job_gpu_utilisation', report.gpuUtilisation);
+    line('job_algbw_gbytes_per_s', report.algorithmBandwidth);
+    line('job_busbw_gbytes_per_s', report.busBandwidth);
+  }
+
+  private at(metric: MetricName, index: number): number {
+    return this.series.get(metric)![index];
+  }
+
+  private deviceOf(port: number): number {
+    return this.sources.topology.ports[port].device;
+  }
+
+  private change(metric: MetricName, index: number, value: number, device: number): void {
+    const series = this.at(metric, index);
+    if (series < 0 || this.sources.physical.deviceUp[device] === 0) return;
+    this.book.change(series, this.nowNs + this.settings.eventDelay, value);
+  }
+
+  private reportAll(nowNs: number): void {
+    this.nowNs = nowNs - this.settings.eventDelay;
+    for (const device of this.sources.topology.devices) {
+      this.reportDevice(device.index);
+      this.reportRoutes(device.index);
+    }
+    this.nowNs = nowNs;
+  }
+
+  private reportDevice(device: number): void {
+    for (const port of this.sources.topology.devices[device].ports) {
+      this.portStateChanged(port);
+      this.portAdminChanged(port);
+      this.adjacencyChanged(port);
+    }
+  }
+
+  private reportRoutes(device: number): void {
+    const { topology, beliefs } = this.sources;
+    if (topology.devices[device].role === 'host') return;
+    const { nextHops, portPrefixes } = beliefs.countsOf(device);
+    this.change('route_next_hops', device, nextHops[device], device);
+    for (const port of topology.devices[device].ports) {
+      this.change('route_port_prefixes', port, portPrefixes[port], device);
+    }
+  }
+
+  private openAll(metric: MetricName): void {
+    const { topology, jobs, connections } = this.sources;
+    const open = (ids: readonly (string | undefined)[]): void => {
+      this.series.set(
+        metric,
+        Int32Array.from(ids, (id) => (id === undefined ? -1 : this.book.open(metric, id))),
+      );
+    };
+    const definition = METRICS.find((candidate) => candidate.name === metric)!;
+    switch (definition.element) {
+      case 'device':
+        return open(
+          topology.devices.map((device) =>
+            metric.startsWith('route_') && device.role === 'host' ? undefined : deviceId(device.name),
+          ),
+        );
+      case 'port':
+        return open(
+          topology.ports.map((port) =>
+            this.hasPortMetric(metric, port.index) ? portId(port.name) : undefined,
+          ),
+        );
+      case 'queue':
+        return open(this.queueIds());
+      case 'nic':
+        return open(topology.nics.map((nic) => nicId(nic.name)));
+      case 'job':
+        return open(jobs.map((job) => jobId(job.name)));
+      case 'edge':
+        return open(
+          connections.all.map((connection) =>
+            edgeId(jobs[connection.job].name, connection.sourceRank, connection.destinationRank),
+          ),
+        );
+    }
+  }
+
+  private hasPortMetric(metric: MetricName, port: number): boolean {
+    const { topology, control, settings } = this.sources;
+    if (metric === 'bfd_session_status') {
+      return settings.bfd && control.betweenSwitches[topology.ports[port].link] === 1;
+    }
+    return metric !== 'route_port_prefixes' || topology.ports[port].nic < 0;
+  }
+
+  /** One queue per switch port and traffic class in use, class by class. */
+  private queueIds(): (string | undefined)[] {
+    const { topology, counters } = this.sources;
+    return counters.priorities.flatMap((priority) =>
+      topology.ports.map((port) => (port.nic < 0 ? queueId(port.name, priority) : undefined)),
+    );
+  }
+
+  private addGroups(): void {
+    const { switchInterval, nicInterval, opticInterval, jobInterval, pollSpread } = this.settings;
+    const { devices } = this.sources.topology;
+    const deal = (
+      role: string | undefined,
+      intervalNs: number,
+      poll: (device: number, nowNs: number, round: number) => void,
+    ): void => {
+      const chosen = devices.filter((device) => role === undefined || device.role === role);
+      for (let collector = 0; collector < COLLECTORS; collector++) {
+        const own = chosen
+          .filter((_, place) => place % COLLECTORS === collector)
+          .map((device) => device.index);
+        if (own.length === 0) continue;
+        this.groups.push({
+          intervalNs,
+          phaseNs: Math.round((Math.min(pollSpread, intervalNs / 2) * collector) / COLLECTORS),
+          round: 0,
+          poll: (nowNs, round) => {
+            for (const device of own) poll(device, nowNs, round);
+          },
+        });
+      }
+    };
+    deal('switch', switchInterval, (device, nowNs, round) => this.pollDevice(device, nowNs, round));
+    deal('host', nicInterval, (device, nowNs, round) => this.pollDevice(device, nowNs, round));
+    deal(undefined, opticInterval, (device, nowNs, round) => this.pollOptics(device, nowNs, round));
+    this.groups.push({
+      intervalNs: jobInterval,
+      phaseNs: 0,
+      round: 0,
+      poll: (nowNs, round) => this.pollEdges(nowNs, round),
+    });
+  }
+
+  private pollDevice(device: number, nowNs: number, round: number): void {
+    const { topology, physical, counters } = this.sources;
+    const up = physical.deviceUp[device];
+    this.book.log(this.at('device_reachable', device), nowNs, up);
+    if (up === 0) return;
+    for (const port of topology.devices[device].ports) this.pollPort(port, nowNs, round);
+    if (topology.devices[device].role === 'switch') return;
+    for (const nic of this.nicsOf(device)) {
+      this.book.sample(this.at('nic_local_ack_timeouts', nic), round, nowNs, counters.ackTimeouts[nic]);
+      this.book.sample(
+        this.at('nic_adaptive_retransmissions', nic),
+        round,
+        nowNs,
+        counters.adaptiveRetransmissions[nic],
+      );
+      this.book.sample(this.at('nic_retries_exceeded', nic), round, nowNs, counters.retriesExceeded[nic]);
+    }
+  }
+
+  private nicsOf(device: number): number[] {
+    const { ports, devices } = this.sources.topology;
+    return [...new Set(devices[device].ports.map((port) => ports[port].nic))];
+  }
+
+  private pollPort(port: number, nowNs: number, round: number): void {
+    const { topology, physical, counters, settings } = this.sources;
+    const { book } = this;
+    const sending = this.directionOf[port];
+    const receiving = sending ^ 1;
+    const link = topology.links[topology.ports[port].link];
+    const arrived = counters.received(receiving);
+    const rate = this.at('port_rate_gbps', port);
+    if (physical.operUp[port] === 1) book.sample(rate, round, nowNs, link.rateGbps);
+    else book.notAvailable(rate, nowNs);
+    book.sample(this.at('port_tx_bytes', port), round, nowNs, Math.floor(counters.sent(sending)));
+    book.sample(this.at('port_rx_bytes', port), round, nowNs, Math.floor(arrived));
+    book.sample(this.at('port_tx_discards', port), round, nowNs, Math.floor(counters.discarded(port)));
+    const damaged = Math.floor((arrived / packetBytes(settings)) * link.lossRatio);
+    book.sample(this.at('port_rx_errors', port), round, nowNs, damaged);
+    book.sample(this.at('port_link_down_events', port), round, nowNs, physical.linkDownEvents[port]);
+    for (let classIndex = 0; classIndex < counters.priorities.length; classIndex++) {
+      const queue = classIndex * topology.ports.length + port;
+      const bytes = this.at('queue_tx_bytes', queue);
+      if (bytes < 0) continue;
+      book.sample(bytes, round, nowNs, Math.floor(counters.sentByClass(classIndex, sending)));
+      book.sample(
+        this.at('queue_drop_packets', queue),
+        round,
+        nowNs,
+        Math.floor(counters.discards[classIndex][port]),
+      );
+    }
+  }
+
+  private pollOptics(device: number, nowNs: number, round: number): void {
+    const { topology, physical } = this.sources;
+    if (physical.deviceUp[device] === 0) return;
+    for (const port of topology.devices[device].ports) {
+      const rxDbm = this.optics.rxPowerDbm(port, physical.lit(port), round);
+      this.book.sample(this.at('optic_rx_power_dbm', port), round, nowNs, rxDbm);
+      this.book.sample(
+        this.at('optic_tx_power_dbm', port),
+        round,
+        nowNs,
+        this.optics.txPowerDbm(port, round),
+      );
+      this.book.sample(
+        this.at('optic_temperature_c', port),
+        round,
+        nowNs,
+        this.optics.temperature(port, round),
+      );
+    }
+  }
+
+  private pollEdges(nowNs: number, round: number): void {
+    const { connections, counters, timers, topology, physical } = this.sources;
+    for (const { index, sourceNic } of connections.all) {
+      // The profiler runs beside the sending rank and goes down with its host.
+      if (physical.deviceUp[topology.nics[sourceNic].host] === 0) continue;
+      this.book.sample(this.at('edge_tx_bytes', index), round, nowNs, Math.floor(counters.delivered[index]));
+      this.book.sample(this.at('edge_stalled_s', index), round, nowNs, timers.stalledNs(nowNs, index) / 1e9);
+    }
+  }
+}
+
+const dueNs = (group: PollGroup): number => group.phaseNs + group.round * group.intervalNs;

@@ -1,0 +1,96 @@
+/**
+ * How the simulated network and its transport behave, from the fabric file's `settings`.
+ *
+ * Times of detection and routing are set here and nowhere else. Defaults: loss of carrier to rerouted traffic in
+ * about 48 ms and BFD 300 ms × 3, as measured with FRR 8.4 on Linux; BGP hold 9 s (FRR data-centre profile); QP
+ * timeout 20 and 7 retries (NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT as current NCCL sets them). Frame sizes are wire
+ * time: preamble, gap and FCS are part of the overheads.
+ * Not modelled at this level: queues, ECN, PFC and congestion control; sharing is max-min fair.
+ */
+import { z } from 'zod';
+import { durationNs, sizeBytes } from '../kernel/units.js';
+
+/** 4.096 µs, the unit of the InfiniBand local ACK timeout. */
+const ACK_TIMEOUT_UNIT_NS = 4096;
+
+const transport = {
+  mtu: sizeBytes.prefault('4096B').describe('payload bytes of a full packet'),
+  headerBytes: z
+    .int()
+    .min(0)
+    .max(512)
+    .default(82)
+    .describe('wire bytes a data packet adds to its payload (Ethernet, IPv4, UDP, BTH, ICRC, preamble, gap)'),
+  ackBytes: z.int().min(0).max(512).default(86).describe('wire bytes of an ACK; one ACK answers one packet'),
+  ackTimeoutExponent: z
+    .int()
+    .min(1)
+    .max(31)
+    .default(20)
+    .describe('T of the QP timeout 4.096 µs × 2^T (NCCL_IB_TIMEOUT)'),
+  retries: z
+    .int()
+    .min(0)
+    .max(255)
+    .default(7)
+    .describe('retransmissions before a QP gives up (NCCL_IB_RETRY_CNT; a NIC counts to 7)'),
+  adaptiveRetransmission: z
+    .boolean()
+    .default(true)
+    .describe('retransmit early, at growing intervals, instead of waiting for the full timeout'),
+  adaptiveBase: durationNs.prefault('4096us').describe('first interval of adaptive retransmission'),
+  adaptiveFactor: z.number().min(1).max(16).default(2).describe('growth of the interval from try to try'),
+};
+
+const detection = {
+  carrierDetection: durationNs.prefault('10ms').describe('loss of light to the port reporting down'),
+  carrierDebounce: durationNs.prefault('100ms').describe('light back to the port reporting up'),
+  linkFaultSignalling: z
+    .boolean()
+    .default(false)
+    .describe('ports take the link down when their peer signals that it receives nothing'),
+  bfd: z.boolean().default(true).describe('BFD between switches'),
+  bfdInterval: durationNs.prefault('300ms').describe('BFD transmit interval'),
+  bfdMultiplier: z.int().min(1).max(255).default(3).describe('missed BFD packets that end a session'),
+  bgpHold: durationNs.prefault('9s').describe('BGP hold time: what finds a silent loss where BFD is off'),
+};
+
+const routing = {
+  hashSeed: z.int().min(0).max(0xffffffff).default(1).describe('seed of the per-switch ECMP hash'),
+  routeRepair: durationNs.prefault('38ms').describe('port down to the local FIB without that next hop'),
+  bgpPropagation: durationNs.prefault('20ms').describe('withdrawal or advertisement, per switch hop'),
+  sessionRestore: durationNs.prefault('2s').describe('link up to the BGP session and its next hops back'),
+  switchLatency: durationNs.prefault('500ns').describe('forwarding latency of a switch'),
+  deviceBoot: durationNs.prefault('1s').describe('power back to a device that lights its ports'),
+};
+
+const simulation = {
+  fidelity: z.literal('flow').default('flow').describe('level of the simulation'),
+  computeJitter: z
+    .number()
+    .min(0)
+    .max(0.5)
+    .default(0)
+    .describe('relative standard deviation of compute times, drawn per operation'),
+};
+
+export const fabricSettingsSchema = z
+  .strictObject({ ...transport, ...detection, ...routing, ...simulation })
+  .prefault({});
+
+export type FabricSettings = z.output<typeof fabricSettingsSchema>;
+
+/** The full QP timeout, ns. */
+export const ackTimeoutNs = (settings: FabricSettings): number =>
+  ACK_TIMEOUT_UNIT_NS * 2 ** settings.ackTimeoutExponent;
+
+/** Wire bytes per payload byte of a long message. */
+export const wireFactor = (settings: FabricSettings): number =>
+  (settings.mtu + settings.headerBytes) / settings.mtu;
+
+/** Wire bytes of a full data packet. */
+export const packetBytes = (settings: FabricSettings): number => settings.mtu + settings.headerBytes;
+
+/** How long a silent loss between two switches stays unseen, ns. */
+export const silentLossDetectionNs = (settings: FabricSettings): number =>
+  settings.bfd ? settings.bfdInterval * settings.bfdMultiplier : settings.bgpHold;
