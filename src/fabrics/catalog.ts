@@ -1,0 +1,47 @@
+/**
+ * All fabrics: one line per driver, greppable and typed. The conformance suite runs over this list.
+ */
+import type { z } from 'zod';
+import { InputError } from '../kernel/problem.js';
+import { nearestHint } from '../kernel/nearest.js';
+import type { FabricDefinition, FabricSpec } from './contract/definition.js';
+import type { Fabric } from './contract/fabric.js';
+import { simulatedDriver } from './simulated/driver.js';
+
+export interface FabricDriver {
+  /** As in a file's `driver`; also the folder's name. */
+  name: string;
+  /** One line. */
+  summary: string;
+  /** Of a Fabric document's `spec`. */
+  schema: z.ZodType;
+  /**
+   * @param seed of the run: everything random about the fabric is drawn from it
+   * @throws InputError with pointers into the Fabric document
+   */
+  create(definition: FabricDefinition, seed: number): Promise<Fabric>;
+}
+
+export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver];
+
+/** @throws InputError naming the drivers there are */
+export function fabricDriver(name: string): FabricDriver {
+  const driver = FABRIC_DRIVERS.find((candidate) => candidate.name === name);
+  if (driver !== undefined) return driver;
+  const names = FABRIC_DRIVERS.map((candidate) => candidate.name);
+  throw InputError.at(
+    '/spec/driver',
+    `there is no driver "${name}"; the drivers are ${names.join(', ')}`,
+    nearestHint(name, names),
+  );
+}
+
+/**
+ * The fabric that a document describes, ready to be drilled.
+ * @throws InputError with pointers into the document
+ */
+export const openFabric = (
+  document: { metadata: { name: string }; spec: FabricSpec },
+  seed: number,
+): Promise<Fabric> =>
+  fabricDriver(document.spec.driver).create({ name: document.metadata.name, spec: document.spec }, seed);

@@ -1,0 +1,32 @@
+/**
+ * The `spec` of a Fabric document: what a fabric is made of, whoever runs it.
+ *
+ * `driver` says which adapter makes it real. Topology and jobs are described the same way for all drivers. The
+ * simulator's settings are part of the shape because a fabric file may carry them for its simulated twin.
+ */
+import { z } from 'zod';
+import { fabricSettingsSchema } from '../../simulator/settings.js';
+import { telemetrySchema } from '../../telemetry/settings.js';
+import { topologySchema } from '../../topology/topology-spec.js';
+import { jobSchema } from '../../workload/job-schema.js';
+
+/** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
+export const DRIVER_NAMES = ['simulated'] as const;
+export type DriverName = (typeof DRIVER_NAMES)[number];
+
+export const fabricSpecSchema = z.strictObject({
+  driver: z.enum(DRIVER_NAMES).default('simulated').describe('what runs the fabric'),
+  topology: topologySchema.describe('devices and links'),
+  settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
+  jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
+  telemetry: telemetrySchema.describe('how the fabric is watched'),
+});
+
+export type FabricSpec = z.output<typeof fabricSpecSchema>;
+export type FabricSpecInput = z.input<typeof fabricSpecSchema>;
+
+/** A fabric with its name, parsed. */
+export interface FabricDefinition {
+  name: string;
+  spec: FabricSpec;
+}

@@ -1,0 +1,125 @@
+/**
+ * Impairments as settings of the simulator: which knob an impairment turns, how to read it, how to set it.
+ *
+ * Every impairment acts on one two-valued setting of one element. The setting is what a real device would show:
+ * a port's admin status, a cable, a filter, a power supply.
+ */
+import { elementName } from '../../kernel/elements.js';
+import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { InputError } from '../../kernel/problem.js';
+import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { Link, Topology } from '../../topology/model.js';
+import type { Impairment, ImpairmentType } from '../contract/impairment.js';
+
+/** What each impairment costs in realism here. */
+export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new Map<ImpairmentType, string>([
+  [
+    'link-admin-down',
+    'simulated: port state, carrier at the peer, route repair and QP timeouts by their timers',
+  ],
+  ['link-cut', 'simulated: as link-admin-down, and both receivers go dark'],
+  ['blackhole', 'simulated: all packets of one way vanish without an error counter'],
+  [
+    'node-down',
+    'simulated: power off and on; processes on a host are lost, a switch keeps its configuration',
+  ],
+]);
+
+/** One two-valued setting. */
+export interface Control {
+  /** Element id and setting, as in a configuration snapshot. */
+  element: string;
+  setting: string;
+  healthy: string;
+  impaired: string;
+  read(): string;
+  write(value: string): void;
+}
+
+/** @throws InputError when the impairment names an element that isn't there or doesn't belong together */
+export function controlOf(simulator: FlowSimulator, impairment: Impairment): Control {
+  const { topology } = simulator;
+  switch (impairment.type) {
+    case 'link-admin-down': {
+      const port = endOf(topology, linkOf(topology, impairment.link), impairment.port, '/port');
+      return twoValued(impairment.port, 'admin-status', 'up', 'down', {
+        healthy: () => simulator.portAdminUp(port),
+        set: (healthy) => simulator.setPortAdmin(port, healthy),
+      });
+    }
+    case 'link-cut': {
+      const { index } = linkOf(topology, impairment.link);
+      return twoValued(impairment.link, 'cable', 'connected', 'cut', {
+        healthy: () => !simulator.isCut(index),
+        set: (healthy) => simulator.setCut(index, !healthy),
+      });
+    }
+    case 'blackhole': {
+      const link = linkOf(topology, impairment.link);
+      const port = endOf(topology, link, impairment.fromPort, '/fromPort');
+      const direction = 2 * link.index + Number(link.portB === port);
+      return twoValued(impairment.fromPort, 'egress', 'forward', 'drop', {
+        healthy: () => !simulator.isBlackhole(direction),
+        set: (healthy) => simulator.setBlackhole(direction, !healthy),
+      });
+    }
+    case 'node-down': {
+      const device = deviceOf(topology, impairment.device);
+      return twoValued(impairment.device, 'power', 'on', 'off', {
+        healthy: () => simulator.isPowered(device),
+        set: (healthy) => simulator.setPower(device, healthy),
+      });
+    }
+  }
+}
+
+function twoValued(
+  element: string,
+  setting: string,
+  healthy: string,
+  impaired: string,
+  knob: { healthy(): boolean; set(healthy: boolean): void },
+): Control {
+  return {
+    element,
+    setting,
+    healthy,
+    impaired,
+    read: () => (knob.healthy() ? healthy : impaired),
+    write: (value) => knob.set(value === healthy),
+  };
+}
+
+function linkOf(topology: Topology, id: string): Link {
+  const link = topology.links.find((candidate) => candidate.id === id);
+  if (link !== undefined) return link;
+  const ids = topology.links.map((candidate) => candidate.id);
+  throw InputError.at(
+    '/link',
+    `the fabric has no "${id}"; links are ${listChoices(ids, 4)}`,
+    nearestHint(id, ids),
+  );
+}
+
+function endOf(topology: Topology, link: Link, id: string, pointer: string): number {
+  const name = elementName(id);
+  for (const port of [link.portA, link.portB]) if (topology.ports[port].name === name) return port;
+  const ends = [link.portA, link.portB].map((port) => `port:${topology.ports[port].name}`);
+  throw InputError.at(
+    pointer,
+    `"${id}" is no end of ${link.id}; its ends are ${ends.join(' and ')}`,
+    nearestHint(id, ends),
+  );
+}
+
+function deviceOf(topology: Topology, id: string): number {
+  const name = elementName(id);
+  const device = topology.devices.find((candidate) => candidate.name === name);
+  if (device !== undefined) return device.index;
+  const ids = topology.devices.map((candidate) => `device:${candidate.name}`);
+  throw InputError.at(
+    '/device',
+    `the fabric has no "${id}"; devices are ${listChoices(ids)}`,
+    nearestHint(id, ids),
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * The fabric contract over the flow-level simulator.
+ *
+ * Impairments that turn the same knob are counted: the knob goes back to where it stood before the first of them only
+ * when the last is lifted, so that reverting one never lifts another, and a port that was shut down before stays so.
+ * An id that was never applied here (a crash, another process) is reverted to what its caller saved.
+ */
+import { InputError } from '../../kernel/problem.js';
+import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { Evidence } from '../../telemetry/series.js';
+import type {
+  AdvancesTime,
+  ConfigurationSnapshot,
+  Fabric,
+  FabricDescription,
+  RunsWorkload,
+  TracesPaths,
+} from '../contract/fabric.js';
+import type { Impairment } from '../contract/impairment.js';
+import { controlOf, SIMULATED_CAPABILITIES, type Control } from './controls.js';
+
+/** A knob that impairments hold: where it stood before, and who holds it. */
+interface Hold {
+  before: string;
+  ids: Set<string>;
+}
+
+export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, TracesPaths {
+  private readonly holds = new Map<string, Hold>();
+  /** Ids that have been lifted; lifting one again changes nothing. */
+  private readonly lifted = new Set<string>();
+  private closed = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly simulator: FlowSimulator,
+  ) {}
+
+  describe(): FabricDescription {
+    const { topology, jobs, settings } = this.simulator;
+    return {
+      name: this.name,
+      driver: 'simulated',
+      topology,
+      jobs,
+      transport: { mtuBytes: settings.mtu, headerBytes: settings.headerBytes, ackBytes: settings.ackBytes },
+      capabilities: SIMULATED_CAPABILITIES,
+    };
+  }
+
+  get nowNs(): number {
+    return this.simulator.nowNs;
+  }
+
+  async advance(toNs: number): Promise<void> {
+    this.checkOpen();
+    this.simulator.advance(toNs);
+  }
+
+  async startJobs(): Promise<void> {
+    this.checkOpen();
+    this.simulator.startJobs();
+  }
+
+  async jobsCrossing(elementId: string): Promise<string[]> {
+    const { jobs } = this.simulator;
+    return this.simulator.jobsCrossing(elementId).map((index) => jobs[index].name);
+  }
+
+  async readBack(impairment: Impairment): Promise<ConfigurationSnapshot> {
+    const control = controlOf(this.simulator, impairment);
+    return { [control.element]: { [control.setting]: control.read() } };
+  }
+
+  async apply(id: string, impairment: Impairment): Promise<void> {
+    this.checkOpen();
+    const control = controlOf(this.simulator, impairment);
+    const key = keyOf(control);
+    const hold = this.holds.get(key) ?? { before: control.read(), ids: new Set<string>() };
+    hold.ids.add(id);
+    this.holds.set(key, hold);
+    this.lifted.delete(id);
+    control.write(control.impaired);
+  }
+
+  async revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void> {
+    this.checkOpen();
+    const control = controlOf(this.simulator, impairment);
+    const key = keyOf(control);
+    const hold = this.holds.get(key);
+    if (this.lifted.has(id)) return;
+    if (hold === undefined) {
+      control.write(savedValue(control, saved));
+    } else {
+      hold.ids.delete(id);
+      if (hold.ids.size > 0) return;
+      this.holds.delete(key);
+      control.write(hold.before);
+    }
+    this.lifted.add(id);
+  }
+
+  async observe(window: { fromNs: number; toNs: number }): Promise<Evidence> {
+    return this.simulator.evidence(window.fromNs, window.toNs);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+
+  private checkOpen(): void {
+    if (this.closed) throw new Error(`the fabric "${this.name}" is closed`);
+  }
+}
+
+const keyOf = (control: Control): string => `${control.element} ${control.setting}`;
+
+function savedValue(control: Control, saved: ConfigurationSnapshot): string {
+  const value = saved[control.element]?.[control.setting];
+  if (value === control.healthy || value === control.impaired) return value;
+  throw InputError.at(
+    '/saved',
+    `${control.setting} of ${control.element} was saved as ${value === undefined ? 'nothing' : `"${value}"`}`,
+    `write ${control.healthy} or ${control.impaired}`,
+  );
+}
