@@ -4,7 +4,7 @@
 import { elementName } from '../kernel/elements.js';
 import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
-import { number, seconds } from './features/change.js';
+import { seconds } from './features/change.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
 import type { Explanation } from './rank.js';
@@ -51,14 +51,11 @@ function sideReason(culprit: Explanation): string {
   }
   if (culprit.kind === 'node-down') {
     const down = culprit.findings.filter(
-      ({ signature, outcome }) => signature === 'neighbour-port-down' && outcome === 'present',
+      ({ signature, outcome }) => signature === 'status-down' && outcome === 'present',
     ).length;
     const silent =
       outcomeOf(culprit, 'device-silent') === 'present' ? 'It left its polls unanswered and ' : '';
-    return ` ${silent}${down} of its ${culprit.links.length} neighbouring ports went down.`.replace(
-      /^ (\d)/,
-      ' $1',
-    );
+    return ` ${silent}${down} of its ${culprit.links.length} neighbouring ports went down.`;
   }
   if (culprit.side === 'configuration') {
     return ` A port was shut down by configuration${light === 'absent' ? '; the light stayed healthy' : ''}.`;
@@ -104,7 +101,7 @@ export function answerNone(context: Context, coverage: Coverage): string {
   const { links } = context.topology;
   return (
     `No fault found. ${percent(coverage.links)} of the ${links.length} links were watched from end to end between ` +
-    `${time(context.window.fromNs)} s and ${time(context.window.toNs)} s; their ports stayed up and every byte sent over them arrived.`
+    `${time(context.window.fromNs)} s and ${time(context.window.toNs)} s; their ports stayed up and no bytes went missing on them.`
   );
 }
 

@@ -46,25 +46,23 @@ const down = (chance: number) =>
   ({ 'link-down/cable': chance, 'link-down/configuration': chance, 'link-down/unknown': chance }) as const;
 const flap = (chance: number) =>
   ({ 'link-flap/cable': chance, 'link-flap/configuration': chance, 'link-flap/unknown': chance }) as const;
+const dead = (chance: number) => ({ 'node-down/device': chance }) as const;
+const oneWay = (chance: number) => ({ 'one-way-loss/unknown': chance }) as const;
 
 export const LIKELIHOODS = likelihood({
   /** An end reports its port down. */
-  'status-down': { noFault: 1e-6, ...down(0.97), ...flap(0.97), 'one-way-loss/unknown': 1e-4 },
+  'status-down': { noFault: 1e-6, ...down(0.97), ...flap(0.97), ...dead(0.97), ...oneWay(1e-4) },
   /** The counter of lost links rose at an end. */
-  'down-events-counted': { noFault: 1e-5, ...down(0.98), ...flap(0.98), 'one-way-loss/unknown': 1e-4 },
-  /** Both ends were down at the same time (asked only when one was). */
-  'both-ends-down': { noFault: 0.02, ...down(0.98), ...flap(0.98), 'one-way-loss/unknown': 0.1 },
+  'down-events-counted': { noFault: 1e-5, ...down(0.98), ...flap(0.98), ...dead(0.98), ...oneWay(1e-4) },
+  /** Both ends were down at the same time (asked only when one was); the dead say nothing. */
+  'both-ends-down': { noFault: 0.02, ...down(0.98), ...flap(0.98), ...dead(1e-3), ...oneWay(0.1) },
   /** The link went down more than once (asked only when it went down). */
-  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.97), 'one-way-loss/unknown': 0.05 },
+  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02) },
   /** An end was shut down by configuration. */
   'shut-down': {
     noFault: 1e-3,
-    'link-down/cable': 1e-3,
     'link-down/configuration': 0.98,
-    'link-down/unknown': 1e-3,
-    'link-flap/cable': 1e-3,
     'link-flap/configuration': 0.95,
-    'link-flap/unknown': 1e-3,
   },
   /** No light arrives at an end while the link is down. */
   'light-lost': {
@@ -75,22 +73,21 @@ export const LIKELIHOODS = likelihood({
     'link-flap/cable': 0.9,
     'link-flap/configuration': 0.03,
     'link-flap/unknown': 0.1,
-    'one-way-loss/unknown': 0.02,
+    ...dead(0.95),
+    ...oneWay(0.02),
   },
   /** Bytes sent in the suspected direction never arrive. */
-  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), 'one-way-loss/unknown': 0.95 },
+  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...oneWay(0.95) },
   /** Bytes sent against the suspected direction never arrive either. */
-  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), 'one-way-loss/unknown': 0.005 },
+  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...oneWay(0.005) },
   /** The liveness session fails while both ports stay up. */
-  'session-lost-while-up': { noFault: 1e-5, ...down(0.02), ...flap(0.05), 'one-way-loss/unknown': 0.95 },
+  'session-lost-while-up': { noFault: 1e-5, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
   /** The receiving end counts damaged packets. */
-  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), 'one-way-loss/unknown': 0.3 },
+  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...oneWay(0.3) },
   /** The device leaves its polls unanswered; answering while dead is next to impossible. */
-  'device-silent': { noFault: 1e-3, 'node-down/device': 1 - 1e-12 },
-  /** A neighbour reports its port to the device down. */
-  'neighbour-port-down': { noFault: 1e-6, 'node-down/device': 0.98 },
-  /** A neighbour receives no light from the device. */
-  'neighbour-light-lost': { noFault: 1e-4, 'node-down/device': 0.95 },
+  'device-silent': { noFault: 1e-3, ...dead(1 - 1e-12) },
+  /** A neighbour's port stayed up while the device was dark (asked only when the neighbour was heard). */
+  'neighbour-stayed-up': { noFault: 0.999, ...dead(0.01) },
 });
 
 export type Signature = keyof typeof LIKELIHOODS;

@@ -92,7 +92,7 @@ function againstLinkKinds(culprit: Explanation): RuledOut[] {
 
 function againstSingleLinks(context: Context, observations: Observations, culprit: Explanation): RuledOut[] {
   const down = culprit.findings.filter(
-    ({ signature, outcome }) => signature === 'neighbour-port-down' && outcome === 'present',
+    ({ signature, outcome }) => signature === 'status-down' && outcome === 'present',
   );
   if (down.length < 2) return [];
   const first = observations.links[down[0].link ?? culprit.links[0]].link;

@@ -49,6 +49,7 @@ export interface Verdict {
   /** Job names. */
   affectedJobs: string[];
   aggressors: ElementRef[];
+  /** From the symptom down to the cause: job ← edge ← route ← port ← link or device; one after another per culprit. */
   chain: ChainStep[];
   ruledOut: RuledOut[];
   culprits: Culprit[];

@@ -9,13 +9,15 @@
  * Not modelled: counters that disagree about what a byte is (preamble, FCS); such a drift would need a ratio.
  */
 import type { Series } from '../../telemetry/series.js';
-import { freshSamples } from './samples.js';
+import { freshSamples, increments } from './samples.js';
 import type { Sample } from './samples.js';
 import type { Interval } from './context.js';
 
 export interface Conservation {
   /** False when the counters were not read often enough to say anything. */
   known: boolean;
+  /** True when bytes were sent and the counters prove that all of them arrived, within the tolerance. */
+  intact: boolean;
   /** Bytes that certainly left and never arrived, tolerance not subtracted. */
   lostBytesAtLeast: number;
   /** Where the loss began: after fromNs, before toNs; null when nothing was lost beyond the tolerance. */
@@ -24,7 +26,13 @@ export interface Conservation {
   lastSeenNs: number | null;
 }
 
-const UNKNOWN: Conservation = { known: false, lostBytesAtLeast: 0, began: null, lastSeenNs: null };
+const UNKNOWN: Conservation = {
+  known: false,
+  intact: false,
+  lostBytesAtLeast: 0,
+  began: null,
+  lastSeenNs: null,
+};
 
 /** Fewest bounds that tell something: one before, one after. */
 const FEWEST_BOUNDS = 2;
@@ -45,24 +53,32 @@ export function conservation(
   received: Series | undefined,
   toleranceBytes: number,
 ): Conservation {
-  const runs = bounds(freshSamples(sent), freshSamples(received));
-  const known = runs.some((run) => run.length >= FEWEST_BOUNDS);
-  return runs.reduce<Conservation>(
-    (total, run) => add(total, lossOf(run, toleranceBytes)),
-    known ? { ...UNKNOWN, known: true } : UNKNOWN,
+  const runs = bounds(freshSamples(sent), freshSamples(received)).filter(
+    (run) => run.length >= FEWEST_BOUNDS,
   );
+  if (runs.length === 0) return UNKNOWN;
+  const intact =
+    increments(sent).some(({ gain }) => gain > toleranceBytes) &&
+    runs.every((run) => run[run.length - 1].high - run[0].low <= toleranceBytes);
+  return runs.reduce<Conservation>((total, run) => add(total, lossOf(run, toleranceBytes)), {
+    ...UNKNOWN,
+    known: true,
+    intact,
+  });
 }
 
-function add(total: Conservation, part: Omit<Conservation, 'known'>): Conservation {
+type Loss = Omit<Conservation, 'known' | 'intact'>;
+
+function add(total: Conservation, part: Loss): Conservation {
   return {
-    known: total.known,
+    ...total,
     lostBytesAtLeast: total.lostBytesAtLeast + part.lostBytesAtLeast,
     began: total.began ?? part.began,
     lastSeenNs: part.lastSeenNs ?? total.lastSeenNs,
   };
 }
 
-function lossOf(run: readonly Bound[], toleranceBytes: number): Omit<Conservation, 'known'> {
+function lossOf(run: readonly Bound[], toleranceBytes: number): Loss {
   let lowestHigh = Infinity;
   let intactNs = NaN;
   let most = 0;

@@ -1,6 +1,7 @@
 /**
  * The signatures that a dead, a flapping and a one-way link have in common, read off one link's observation.
  */
+import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
 import { DARK_DBM, endsDownTogether, timesDown } from '../features/link-observation.js';
@@ -8,6 +9,7 @@ import type { EndObservation, LinkObservation } from '../features/link-observati
 import { freshSamples, increments, samplesWithin } from '../features/samples.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
+import type { Outcome } from '../likelihoods.js';
 
 /** A liveness session that falls within this time of a port going down fell because of that. */
 const SESSION_FOLLOWS_PORT_NS = 1e9;
@@ -32,10 +34,16 @@ export function directionFindings(context: Context, observation: LinkObservation
   const back = observation.sentBy[1 - sender];
   const receiver = observation.ends[1 - sender];
   return [
-    { signature: 'bytes-vanish', outcome: outcome(there.known ? there.began !== null : null) },
-    { signature: 'bytes-vanish-back', outcome: outcome(back.known ? back.began !== null : null) },
+    { signature: 'bytes-vanish', outcome: vanished(there) },
+    { signature: 'bytes-vanish-back', outcome: vanished(back) },
     { signature: 'receive-errors', outcome: outcome(receiveErrors(context, receiver.port)) },
   ];
+}
+
+/** Not seen to vanish is no proof of arrival: idle links and unevenly timed polls prove nothing. */
+function vanished({ began, intact }: Conservation): Outcome {
+  if (began !== null) return 'present';
+  return intact ? 'absent' : 'unknown';
 }
 
 function statusDown({ ends, episodes }: LinkObservation): boolean | null {

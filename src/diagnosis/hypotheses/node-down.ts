@@ -9,12 +9,11 @@ import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
 import { answeredWithin } from '../features/device-observation.js';
 import type { DeviceObservation } from '../features/device-observation.js';
-import { DARK_DBM } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
-import { samplesWithin } from '../features/samples.js';
 import { median } from '../features/statistics.js';
 import { outcome } from './hypothesis.js';
 import type { Candidate, Finding, Observations } from './hypothesis.js';
+import { linkFindings } from './link-findings.js';
 
 /** Share of a device's links whose neighbours must report down before the device itself is suspected. */
 const SUSPECT_SHARE = 0.5;
@@ -77,17 +76,15 @@ function darkTime(device: DeviceObservation, neighbours: readonly Neighbour[]): 
   return during.toNs > during.fromNs ? during : null;
 }
 
+/** What each link shows, as for a dead link; a neighbour that was heard and stayed up speaks for itself. */
 function neighbourFindings(context: Context, { observation, far }: Neighbour, during: Interval): Finding[] {
   const link = observation.link.index;
   const heard = far.statusKnown && !far.silent.some((gap) => overlaps(gap, during));
   const down =
     far.down.some((span) => overlaps(span, during)) ||
     (far.downEvents ?? []).some((event) => overlaps(event, during));
-  const dark = far.down.filter((span) => overlaps(span, during));
-  const light = dark.flatMap((span) => samplesWithin(context.readPort('optic_rx_power_dbm', far.port), span));
-  const lost = light.length === 0 ? null : light.some((sample) => sample.value <= DARK_DBM);
   return [
-    { signature: 'neighbour-port-down', outcome: outcome(down ? true : heard ? false : null), link },
-    { signature: 'neighbour-light-lost', outcome: outcome(lost), link },
+    ...linkFindings(context, observation).map((finding) => ({ ...finding, link })),
+    { signature: 'neighbour-stayed-up', outcome: heard && !down ? 'present' : 'unknown', link },
   ];
 }

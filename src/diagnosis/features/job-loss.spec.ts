@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { SeriesBuilder } from '../../telemetry/series.js';
+import type { Job } from '../../workload/job.js';
+import type { Topology } from '../../topology/model.js';
+import { Context } from './context.js';
+import { observeJobLosses } from './job-loss.js';
+
+const topology: Topology = {
+  devices: [],
+  nics: [],
+  ports: [],
+  links: [],
+  gpus: [],
+  gpusPerHost: 8,
+  scaleUpGbps: 0,
+  scaleUpDelayNs: 0,
+};
+const job: Job = {
+  name: 'llm',
+  placement: new Int32Array(8),
+  program: { operations: [] },
+  startNs: 0,
+  queuePairs: 1,
+  priority: 3,
+};
+
+function lossOf(stepEndsS: readonly number[], toS: number, diedS?: number) {
+  const steps = new SeriesBuilder('job_steps', 'job:llm');
+  steps.push(0, 0);
+  stepEndsS.forEach((endS, index) => steps.push(endS * 1e9, index + 1));
+  const state = new SeriesBuilder('job_state', 'job:llm');
+  state.push(0, 1);
+  if (diedS !== undefined) state.push(diedS * 1e9, 0);
+  const series = [steps.build(), state.build()];
+  const evidence = { fromNs: 0, toNs: toS * 1e9, series };
+  return observeJobLosses(new Context({ topology, jobs: [job], evidence }))[0];
+}
+
+describe('lost time of a job', () => {
+  it('is nothing while steps keep their pace, an open step included', () => {
+    expect(lossOf([1, 2, 3, 4, 5], 5.9).lostNs).toBe(0);
+  });
+
+  it('is what slow steps took longer than the normal one, though most steps are slow', () => {
+    const loss = lossOf([1, 2, 3, 5, 7, 9, 11, 13, 15, 17], 17);
+    expect(loss.normalStepNs).toBe(1e9);
+    expect(loss.lostNs).toBe(7e9);
+  });
+
+  it('counts the step that is still open at the end', () => {
+    expect(lossOf([1, 2, 3, 4], 20).lostNs).toBe(15e9);
+  });
+
+  it('is everything since the last step once the job died', () => {
+    const loss = lossOf([1, 2, 3, 4], 20, 10);
+    expect(loss.diedNs).toBe(10e9);
+    expect(loss.lostNs).toBe(16e9);
+  });
+
+  it('is not known without steps', () => {
+    expect(lossOf([], 20).normalStepNs).toBeNull();
+  });
+});
