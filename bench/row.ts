@@ -1,0 +1,75 @@
+/**
+ * One line of a published benchmark: a measured value beside a named reference, a floor and an aim.
+ *
+ * Shared by all benches and printed as a table or as JSON. A case that can't be measured still gets a row, with
+ * `value: null` and the reason: a bench skips nothing in silence.
+ */
+
+/** A value per case and measure. Ratios are reference ÷ value for times (bigger is better), value ÷ reference else. */
+export interface BenchRow {
+  /** Name of the case file without its last extension. */
+  case: string;
+  /** What was measured, unit last: `solve_s`, `worst_flow_error`. */
+  measure: string;
+  value: number | null;
+  unit: string;
+  /** Who the reference is, with machine and date where it is a time; '' where there is none. */
+  reference: string;
+  referenceValue: number | null;
+  ratio: number | null;
+  floor: number | null;
+  aim: number | null;
+  /** Null only where no floor exists, or nothing could be measured. */
+  meetsFloor: boolean | null;
+  reason?: string;
+}
+
+/** Reference and limits of a measure whose smaller values are better. */
+export interface Yardstick {
+  unit: string;
+  reference?: string;
+  referenceValue?: number | null;
+  floor?: number;
+  aim?: number;
+}
+
+/** A measured row; `time` makes the ratio say how many times faster than the reference it is. */
+export function measured(
+  name: string,
+  measure: string,
+  value: number,
+  yardstick: Yardstick,
+  time = false,
+): BenchRow {
+  const referenceValue = yardstick.referenceValue ?? null;
+  const comparable = referenceValue !== null && value !== 0 && referenceValue !== 0;
+  return {
+    case: name,
+    measure,
+    value,
+    unit: yardstick.unit,
+    reference: yardstick.reference ?? '',
+    referenceValue,
+    ratio: comparable ? (time ? referenceValue / value : value / referenceValue) : null,
+    floor: yardstick.floor ?? null,
+    aim: yardstick.aim ?? null,
+    meetsFloor: yardstick.floor === undefined ? null : value <= yardstick.floor,
+  };
+}
+
+/** A row that says why nothing was measured. */
+export function unmeasured(name: string, measure: string, unit: string, reason: string): BenchRow {
+  return {
+    case: name,
+    measure,
+    value: null,
+    unit,
+    reference: '',
+    referenceValue: null,
+    ratio: null,
+    floor: null,
+    aim: null,
+    meetsFloor: null,
+    reason,
+  };
+}
