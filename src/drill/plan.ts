@@ -5,16 +5,16 @@
  * random in it comes from the run's seed.
  */
 import { elementName } from '../kernel/elements.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, withPointer, type InputIssue } from '../kernel/problem.js';
 import { Prng } from '../kernel/prng.js';
 import { formatDurationNs } from '../kernel/units.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { TruthEntry } from '../truth/truth.js';
-import { resolveSelector } from '../topology/selector.js';
-import { faultKind, type AnyFaultKind } from '../faults/catalog.js';
+import { faultKind } from '../faults/catalog.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
-import type { ExperimentSpec, FaultSpec, TargetSpec } from '../experiments/definition/experiment.js';
+import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
+import { resolveTarget } from './targets.js';
 
 export interface PlannedImpairment {
   /** Unique within the plan, `cut/0`; a run prefixes its own id. */
@@ -139,7 +139,14 @@ async function planFault(
   random: Prng,
 ): Promise<PlannedFault> {
   const kind = faultKind(fault.kind, `${pointer}/kind`);
-  const targets = await resolveTarget(fault.target, kind, fault.params, pointer, fabric, description, random);
+  const targets = await resolveTarget({
+    target: fault.target,
+    kind,
+    parameters: fault.params,
+    pointer,
+    fabric,
+    random,
+  });
   const compiled = withPointer(pointer, () =>
     kind.compile(fault.params as never, targets, {
       topology: description.topology,
@@ -163,105 +170,6 @@ async function planFault(
     truth: compiled.truth,
     expectedMetrics: [...new Set(kind.symptoms(fault.params as never).flatMap((symptom) => symptom.metrics))],
   };
-}
-
-async function resolveTarget(
-  target: TargetSpec,
-  kind: AnyFaultKind,
-  parameters: unknown,
-  pointer: string,
-  fabric: Fabric,
-  description: FabricDescription,
-  random: Prng,
-): Promise<ElementRef[]> {
-  const types = kind.targetTypes(parameters as never);
-  if (!types.includes(target.type)) {
-    throw InputError.at(
-      `${pointer}/target/type`,
-      `${kind.name} with these params acts on a ${types.join(' or a ')}, not on a ${target.type}`,
-      `write type: ${types[0]}`,
-    );
-  }
-  const { usedBy, notUsedBy, ...selector } = target;
-  const predicate =
-    usedBy === undefined && notUsedBy === undefined
-      ? undefined
-      : await usagePredicate({ usedBy, notUsedBy }, `${pointer}/target`, fabric, description, target.type);
-  return withPointer(`${pointer}/target`, () =>
-    resolveSelector(selector, description.topology, random.stream('target'), predicate),
-  );
-}
-
-/** Which elements the named jobs' present routes cross, asked of the fabric once per candidate. */
-async function usagePredicate(
-  filter: { usedBy?: string; notUsedBy?: string },
-  pointer: string,
-  fabric: Fabric,
-  description: FabricDescription,
-  type: TargetSpec['type'],
-): Promise<{ description: string; test: (elementId: string) => boolean }> {
-  if (!tracesPaths(fabric)) {
-    throw InputError.at(
-      `${pointer}/${filter.usedBy === undefined ? 'notUsedBy' : 'usedBy'}`,
-      `the fabric "${description.name}" can't tell which jobs use an element`,
-      'select by names, tier or labels instead',
-    );
-  }
-  const jobs = description.jobs.map((job) => job.name);
-  const using = jobPattern(filter.usedBy, `${pointer}/usedBy`, jobs);
-  const avoiding = jobPattern(filter.notUsedBy, `${pointer}/notUsedBy`, jobs);
-  const crossing = new Map<string, readonly string[]>();
-  for (const id of candidateIds(description, type)) crossing.set(id, await fabric.jobsCrossing(id));
-  const test = (id: string): boolean => {
-    const here = crossing.get(id) ?? [];
-    return (using === undefined || here.some(using)) && (avoiding === undefined || !here.some(avoiding));
-  };
-  const words = [
-    ...(filter.usedBy === undefined ? [] : [`usedBy ${filter.usedBy}`]),
-    ...(filter.notUsedBy === undefined ? [] : [`notUsedBy ${filter.notUsedBy}`]),
-  ];
-  return { description: words.join(' and '), test };
-}
-
-function candidateIds(description: FabricDescription, type: TargetSpec['type']): string[] {
-  const { links, devices, nics, ports } = description.topology;
-  switch (type) {
-    case 'link':
-      return links.map((link) => link.id);
-    case 'device':
-      return devices.map((device) => `device:${device.name}`);
-    case 'nic':
-      return nics.map((nic) => `nic:${nic.name}`);
-    case 'port':
-      return ports.map((port) => `port:${port.name}`);
-  }
-}
-
-function jobPattern(
-  pattern: string | undefined,
-  pointer: string,
-  jobs: readonly string[],
-): ((job: string) => boolean) | undefined {
-  if (pattern === undefined) return undefined;
-  const expression = new RegExp(`^${pattern.split('*').map(escapeExpression).join('.*')}$`);
-  if (!jobs.some((job) => expression.test(job))) {
-    throw InputError.at(pointer, `no job matches "${pattern}"; the jobs are ${jobs.join(', ') || '(none)'}`);
-  }
-  return (job) => expression.test(job);
-}
-
-const escapeExpression = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-
-/** Runs a step whose issues point into a part, and points them into the whole. */
-function withPointer<T>(prefix: string, step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new InputError(
-      error.issues.map((issue): InputIssue => ({ ...issue, pointer: prefix + issue.pointer })),
-    );
-  }
 }
 
 async function measureBlastRadius(
@@ -295,6 +203,17 @@ function unsupportedImpairments(
     [...new Set(fault.impairments.map((one) => one.impairment.type))]
       .filter((type) => !description.capabilities.has(type))
       .map((type) => ({ fault: fault.name, impairment: type, supported })),
+  );
+}
+
+/** Why a plan can't be run on its fabric. */
+export function unsupportedError(plan: Plan): InputError {
+  return new InputError(
+    plan.unsupported.map(({ fault, impairment, supported }) => ({
+      pointer: '/spec/faults',
+      message: `the fabric "${plan.fabric}" (${plan.driver}) can't apply ${impairment}, which the fault "${fault}" needs`,
+      hint: `it can apply ${supported.join(', ')}`,
+    })),
   );
 }
 

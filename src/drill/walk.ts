@@ -14,7 +14,7 @@ import type { Evidence } from '../telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { pacerFor, type Pacer } from './pacer.js';
 import type { Plan, PlannedImpairment } from './plan.js';
-import { judge, type Judgement } from './judge.js';
+import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
 import { Injector, type UndoJournal } from './undo.js';
 
 /** What the caller is told, and stores. Each call resolves only once its record is durable. */
@@ -66,13 +66,13 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
     failures = await injector.revertAll();
   }
   record.revertedNs ??= record.injectedNs === null ? null : pacer.nowNs;
-  if (failures.length > 0) return judge.rollbackFailed(failures);
+  if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures });
   if (problem !== undefined) throw problem;
-  if (signal.aborted) return judge.aborted(String(signal.reason ?? 'aborted'));
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
 
   await hooks.state('observing');
   await pacer.until(plan.durationNs, signal, (nowNs) => hooks.progress(nowNs, plan.durationNs));
-  if (signal.aborted) return judge.aborted(String(signal.reason ?? 'aborted'));
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
   record.endNs = pacer.nowNs;
   return conclude(input, record);
 }
@@ -95,10 +95,10 @@ async function perform(
   const progress = (nowNs: number): void => hooks.progress(nowNs, plan.durationNs);
   const actions = timeline(plan);
   await hooks.state('baseline');
-  let phase: RunState = 'baseline';
+  const phase = { now: 'baseline' as RunState };
   const enter = async (state: RunState, detail: string): Promise<void> => {
-    if (phase === state) return;
-    phase = state;
+    if (phase.now === state) return;
+    phase.now = state;
     await hooks.state(state, detail);
   };
   for (const action of actions) {
@@ -112,7 +112,7 @@ async function perform(
       if (record.injectedNs === null) await enter('injecting', action.fault);
       record.injectedNs ??= pacer.nowNs;
       await injector.apply(action.one.id, action.fault, action.one.impairment);
-      if (phase === 'injecting') await enter('holding', action.fault);
+      if (phase.now === 'injecting') await enter('holding', action.fault);
     } else {
       if (action.last) await enter('reverting', action.fault);
       const failure = await injector.revert(action.one.id);
@@ -169,7 +169,8 @@ async function exposedJobs(plan: Plan, fabric: Fabric): Promise<string[] | null>
 
 async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgement> {
   const { fabric, hooks } = input;
-  const { topology, jobs, transport } = fabric.describe();
+  const description = fabric.describe();
+  const { topology, jobs } = description;
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
   await hooks.evidence(evidence);
   await hooks.state('diagnosing');
@@ -177,14 +178,15 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   await hooks.verdict(verdict);
   await hooks.state('scoring');
   await hooks.truth(record.truth);
-  return judge.scored({
+  return judgeDrill({
     plan: input.plan,
     objectives: input.objectives,
-    topology,
-    jobs,
-    transport,
+    description,
     evidence,
     verdict,
     record,
   });
 }
+
+const abortReason = (signal: AbortSignal): string =>
+  typeof signal.reason === 'string' ? signal.reason : 'the run was aborted';

@@ -43,6 +43,8 @@ export interface FaultKind<Parameters = unknown> {
   /** @throws InputError when parameters and targets don't fit each other */
   compile(parameters: Parameters, targets: readonly ElementRef[], context: FaultContext): CompiledFault;
   symptoms(parameters: Parameters): readonly Symptom[];
+  /** Symptoms per variant, for help and documentation. */
+  allSymptoms(): Readonly<Record<string, readonly Symptom[]>>;
   /** Hard limits of the kind in words: what it will never do. */
   limits: readonly string[];
   /** A YAML fragment of `spec.faults[]` that runs as it stands. */

@@ -50,7 +50,14 @@ export const linkDown: FaultKind<LinkDownParameters> = {
   parameters: parametersSchema,
   targetTypes: (parameters) => (parameters.variant === 'node' ? ['device'] : ['link', 'nic']),
   compile,
-  symptoms,
+  symptoms: (parameters) => symptomsOf(parameters.variant),
+  allSymptoms: () =>
+    Object.fromEntries(
+      parametersSchema.options.map((option) => {
+        const variant = option.shape.variant.value;
+        return [variant, symptomsOf(variant)];
+      }),
+    ),
   limits: [
     'acts on the links and devices named by its targets and on nothing else',
     `a flap takes a link down at most ${MOST_FLAPS} times in one hold`,
@@ -194,7 +201,7 @@ const FAULTS_SEEN =
   'mlx5 counters.rst (link_down_events_phy), SONiC CMIS diagnostic monitoring design (rx LOS, rx power)';
 const HPN = 'Alibaba HPN, SIGCOMM 2024';
 
-function symptoms(parameters: LinkDownParameters): Symptom[] {
+function symptomsOf(variant: LinkDownParameters['variant']): Symptom[] {
   const down: Symptom = {
     text: 'both ends go down and count a link-down event; the other members of the group carry its share',
     metrics: ['port_oper_status', 'port_link_down_events', 'port_tx_bytes', 'route_port_prefixes'],
@@ -205,7 +212,7 @@ function symptoms(parameters: LinkDownParameters): Symptom[] {
     metrics: ['optic_rx_power_dbm'],
     citation: FAULTS_SEEN,
   };
-  switch (parameters.variant) {
+  switch (variant) {
     case 'admin':
       return [
         down,

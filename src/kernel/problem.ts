@@ -77,3 +77,13 @@ export function pointerToken(key: string | number): string {
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${pointerToken(String(key))}`).join('');
 }
+
+/** Runs a step whose issues point into a part of a document, and points them into the whole. */
+export function withPointer<T>(prefix: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.issues.map((issue) => ({ ...issue, pointer: prefix + issue.pointer })));
+  }
+}

@@ -68,6 +68,10 @@ export class RunEntity {
   @Column({ name: 'abort_reason', type: 'text', nullable: true })
   abortReason: string | null;
 
+  /** When a person lifted the block that a failed undo leaves. */
+  @Column({ name: 'cleared_at', type: 'timestamptz', nullable: true })
+  clearedAt: Date | null;
+
   @Column({ name: 'lease_owner', type: 'text', nullable: true })
   leaseOwner: string | null;
 

@@ -5,9 +5,8 @@
  * schema: one source for validation, publication and hints.
  */
 import { z } from 'zod';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
-import { toPointer, type InputIssue } from '../../kernel/problem.js';
-import type { LocatedDocument } from './document.js';
+import { listChoices, nearestHint } from './nearest.js';
+import { toPointer, type InputIssue } from './problem.js';
 
 type JsonSchema = {
   $ref?: string;
@@ -36,7 +35,8 @@ export interface IssuePlace {
   /** Path of the checked value within the document. */
   prefix?: readonly PropertyKey[];
   file?: string;
-  document?: Pick<LocatedDocument, 'locate'>;
+  /** Knows the line of a path; `onKey` asks for the key rather than its value. */
+  document?: { locate(path: readonly PropertyKey[], onKey?: boolean): { line: number; column: number } };
 }
 
 /** Every finding of a failed parse, unions narrowed to the alternative that was meant. */

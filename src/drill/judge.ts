@@ -1,0 +1,102 @@
+/**
+ * The judgement of a drill: scores, objectives, final state, from what was recorded and nothing else.
+ */
+import { evaluateObjectives, parseObjectives } from '../gate/objective.js';
+import type { Verdict } from '../diagnosis/verdict.js';
+import type { FabricDescription } from '../fabrics/contract/fabric.js';
+import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';
+import { carriedJobBytes } from '../scoring/link-traffic.js';
+import { concludeRun } from '../scoring/outcome.js';
+import { publishTruth, scoreRun } from '../scoring/score.js';
+import {
+  unknownScores,
+  type FinalState,
+  type ObjectiveResult,
+  type PublishedTruth,
+  type Scores,
+} from '../scoring/scorecard.js';
+import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
+import { idealStepNs } from '../workload/closed-form.js';
+import type { Plan } from './plan.js';
+import type { DrillRecord } from './walk.js';
+
+export interface Judgement {
+  state: FinalState;
+  /** One sentence each, worst first; empty when passed. */
+  reasons: string[];
+  scores: Scores;
+  objectives: ObjectiveResult[];
+  verdict: Verdict | null;
+  truth: PublishedTruth[];
+}
+
+export interface JudgementInput {
+  plan: Plan;
+  objectives: readonly string[];
+  description: FabricDescription;
+  evidence: Evidence;
+  verdict: Verdict;
+  record: DrillRecord;
+}
+
+/** A drill that ran its course. */
+export function judgeDrill(input: JudgementInput): Judgement {
+  const { plan, description, evidence, verdict, record } = input;
+  const { topology, jobs } = description;
+  const injectedNs = record.injectedNs;
+  const targetBytesInBaseline =
+    injectedNs === null
+      ? null
+      : carriedJobBytes(new EvidenceIndex(evidence), topology, record.truth, injectedNs);
+  const scores = scoreRun({
+    evidence,
+    topology,
+    jobs,
+    truth: record.truth,
+    verdict,
+    injectedNs,
+    revertedNs: record.revertedNs,
+    endNs: record.endNs,
+    exposedJobs: record.exposedJobs,
+    targetBytesInBaseline,
+    expectedMetrics: [...new Set(plan.faults.flatMap((fault) => fault.expectedMetrics))],
+  });
+  const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
+  const outcome = concludeRun({
+    objectives,
+    injected: injectedNs !== null,
+    baseline: injectedNs === null ? null : baselineHealth(description, evidence, injectedNs),
+    targetBytesInBaseline,
+    rollbackFailures: [],
+    aborted: null,
+    error: null,
+  });
+  return { ...outcome, scores, objectives, verdict, truth: publishTruth(record.truth) };
+}
+
+function baselineHealth(
+  description: FabricDescription,
+  evidence: Evidence,
+  injectedNs: number,
+): BaselineHealth {
+  const { topology, jobs, transport } = description;
+  const wire = { mtu: transport.mtuBytes, headerBytes: transport.headerBytes, ackBytes: transport.ackBytes };
+  const ideal = new Map(jobs.map((job) => [job.name, idealStepNs(job, topology, wire)]));
+  return checkBaseline({ evidence, topology, jobs, injectedNs, idealStepNs: ideal });
+}
+
+/** A drill that was cut short: aborted by a person, or left with faults that could not be undone. */
+export function judgeCutShort(
+  cause: { aborted: string } | { rollbackFailures: readonly string[] },
+): Judgement {
+  const outcome = concludeRun({
+    objectives: [],
+    injected: false,
+    baseline: null,
+    targetBytesInBaseline: null,
+    rollbackFailures: 'rollbackFailures' in cause ? cause.rollbackFailures : [],
+    aborted: 'aborted' in cause ? cause.aborted : null,
+    error: null,
+  });
+  return { ...outcome, scores: unknownScores(), objectives: [], verdict: null, truth: [] };
+}

@@ -1,0 +1,107 @@
+/**
+ * A fault's target selector to the elements it means on this fabric, at this moment, with this seed.
+ *
+ * The topology's selectors know names, tiers and labels; which jobs use an element is asked of the fabric.
+ */
+import { compileGlob } from '../kernel/glob.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError, withPointer } from '../kernel/problem.js';
+import type { Prng } from '../kernel/prng.js';
+import { deviceId, nicId, portId } from '../kernel/elements.js';
+import type { ElementRef } from '../telemetry/vocabulary.js';
+import { resolveSelector } from '../topology/selector.js';
+import type { AnyFaultKind } from '../faults/catalog.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
+import type { TargetSpec } from '../experiments/definition/experiment.js';
+
+export interface TargetQuestion {
+  target: TargetSpec;
+  kind: AnyFaultKind;
+  parameters: unknown;
+  /** Of the fault, `/spec/faults/0`. */
+  pointer: string;
+  fabric: Fabric;
+  random: Prng;
+}
+
+/** @throws InputError when the type does not fit the kind or nothing is left */
+export async function resolveTarget(question: TargetQuestion): Promise<ElementRef[]> {
+  const { target, kind, parameters, fabric } = question;
+  const pointer = `${question.pointer}/target`;
+  const types = kind.targetTypes(parameters as never);
+  if (!types.includes(target.type)) {
+    throw InputError.at(
+      `${pointer}/type`,
+      `${kind.name} with these params acts on a ${types.join(' or a ')}, not on a ${target.type}`,
+      `write type: ${types[0]}`,
+    );
+  }
+  const { usedBy, notUsedBy, ...selector } = target;
+  const predicate =
+    usedBy === undefined && notUsedBy === undefined
+      ? undefined
+      : await usagePredicate({ usedBy, notUsedBy }, pointer, fabric, target.type);
+  return withPointer(pointer, () =>
+    resolveSelector(selector, fabric.describe().topology, question.random.stream('target'), predicate),
+  );
+}
+
+/** Which elements the named jobs' present routes cross, asked of the fabric once per candidate. */
+async function usagePredicate(
+  filter: { usedBy?: string; notUsedBy?: string },
+  pointer: string,
+  fabric: Fabric,
+  type: TargetSpec['type'],
+): Promise<{ description: string; test: (elementId: string) => boolean }> {
+  const description = fabric.describe();
+  if (!tracesPaths(fabric)) {
+    throw InputError.at(
+      `${pointer}/${filter.usedBy === undefined ? 'notUsedBy' : 'usedBy'}`,
+      `the fabric "${description.name}" can't tell which jobs use an element`,
+      'select by names, tier or labels instead',
+    );
+  }
+  const jobs = description.jobs.map((job) => job.name);
+  const using = jobPattern(filter.usedBy, `${pointer}/usedBy`, jobs);
+  const avoiding = jobPattern(filter.notUsedBy, `${pointer}/notUsedBy`, jobs);
+  const crossing = new Map<string, readonly string[]>();
+  for (const id of candidateIds(description, type)) crossing.set(id, await fabric.jobsCrossing(id));
+  const words = [
+    ...(filter.usedBy === undefined ? [] : [`usedBy ${filter.usedBy}`]),
+    ...(filter.notUsedBy === undefined ? [] : [`notUsedBy ${filter.notUsedBy}`]),
+  ];
+  return {
+    description: words.join(' and '),
+    test: (id) => {
+      const here = crossing.get(id) ?? [];
+      return (using === undefined || here.some(using)) && (avoiding === undefined || !here.some(avoiding));
+    },
+  };
+}
+
+function candidateIds({ topology }: FabricDescription, type: TargetSpec['type']): string[] {
+  const all: Record<TargetSpec['type'], () => string[]> = {
+    link: () => topology.links.map((link) => link.id),
+    device: () => topology.devices.map((device) => deviceId(device.name)),
+    nic: () => topology.nics.map((nic) => nicId(nic.name)),
+    port: () => topology.ports.map((port) => portId(port.name)),
+  };
+  return all[type]();
+}
+
+function jobPattern(
+  pattern: string | undefined,
+  pointer: string,
+  jobs: readonly string[],
+): ((job: string) => boolean) | undefined {
+  if (pattern === undefined) return undefined;
+  const matches = compileGlob(pattern);
+  if (matches === undefined || !jobs.some(matches)) {
+    throw InputError.at(
+      pointer,
+      `no job matches "${pattern}"; the jobs are ${listChoices(jobs) || '(none)'}`,
+      nearestHint(pattern, jobs),
+    );
+  }
+  return matches;
+}

@@ -1,0 +1,120 @@
+/** Stored experiments: create, list, change, delete, plan. */
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { DataSource, type Repository } from 'typeorm';
+import type { Plan } from '../drill/plan.js';
+import { FabricsService } from '../fabrics/stored/fabrics.service.js';
+import { contentDigest } from '../platform/digest.js';
+import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import type { Cursor } from '../platform/http/page.js';
+import type { Experiment } from './definition/experiment.js';
+import { refuseFiles, type FabricDocument } from './definition/fabric-document.js';
+import { loadExperiment, loadFabric, type Loaded } from './definition/load.js';
+import { ExperimentEntity } from './experiment.entity.js';
+import { planExperiment } from './planning.js';
+
+/** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */
+export type FabricChoice = string | Record<string, unknown> | undefined;
+
+export interface ResolvedFabric {
+  document: FabricDocument;
+  /** As stored or sent, for the snapshot. */
+  source: unknown;
+}
+
+@Injectable()
+export class ExperimentsService {
+  private readonly experiments: Repository<ExperimentEntity>;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly fabrics: FabricsService,
+  ) {
+    this.experiments = dataSource.getRepository(ExperimentEntity);
+  }
+
+  /** Storing the same content under the same name again gives the row that is there. */
+  async create(loaded: Loaded<Experiment>): Promise<{ experiment: ExperimentEntity; created: boolean }> {
+    const { name } = loaded.value.metadata;
+    const digest = contentDigest(loaded.source);
+    const now = new Date();
+    const result = await this.experiments
+      .createQueryBuilder()
+      .insert()
+      .values({
+        id: randomUUID(),
+        name,
+        definition: loaded.source as never,
+        digest,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .orIgnore()
+      .returning('id')
+      .execute();
+    const created = (result.raw as unknown[]).length > 0;
+    return { experiment: await this.experiments.findOneByOrFail({ name, digest }), created };
+  }
+
+  async get(id: string): Promise<ExperimentEntity> {
+    const experiment = isUuid(id) ? await this.experiments.findOneBy({ id }) : null;
+    if (experiment === null)
+      throw new NotFoundError(`there is no experiment ${id}`, 'GET /v1/experiments lists them');
+    return experiment;
+  }
+
+  /** Newest first, one row more than asked for when there are more. */
+  list(filter: { name?: string }, limit: number, after?: Cursor): Promise<ExperimentEntity[]> {
+    const query = this.experiments
+      .createQueryBuilder('experiment')
+      .orderBy('experiment.createdAt', 'DESC')
+      .addOrderBy('experiment.id', 'DESC')
+      .limit(limit + 1);
+    if (filter.name !== undefined) query.andWhere('experiment.name = :name', filter);
+    if (after !== undefined) {
+      query.andWhere('(experiment.createdAt, experiment.id) < (:createdAt, CAST(:id AS uuid))', { ...after });
+    }
+    return query.getMany();
+  }
+
+  async replace(id: string, loaded: Loaded<Experiment>): Promise<ExperimentEntity> {
+    const experiment = await this.get(id);
+    const digest = contentDigest(loaded.source);
+    const same = await this.experiments.findOneBy({ name: loaded.value.metadata.name, digest });
+    if (same !== null && same.id !== id) {
+      throw new ConflictError(`experiment ${same.id} has this name and content already`, `use ${same.id}`);
+    }
+    Object.assign(experiment, {
+      name: loaded.value.metadata.name,
+      definition: loaded.source,
+      digest,
+      updatedAt: new Date(),
+    });
+    return this.experiments.save(experiment);
+  }
+
+  /** Runs of the experiment stay; they carry a copy of what they ran. */
+  async remove(id: string): Promise<void> {
+    await this.experiments.remove(await this.get(id));
+  }
+
+  async plan(id: string, choice: FabricChoice, seed?: number): Promise<Plan> {
+    const experiment = loadExperiment((await this.get(id)).definition, refuseFiles).value;
+    const { document } = await this.resolveFabric(experiment, choice);
+    return planExperiment({ experiment, fabric: document, ...(seed === undefined ? {} : { seed }) });
+  }
+
+  /** @throws InputError when no stored fabric has the name, or the document sent is invalid */
+  async resolveFabric(experiment: Experiment, choice: FabricChoice): Promise<ResolvedFabric> {
+    if (typeof choice === 'object') {
+      const loaded = loadFabric(choice, refuseFiles);
+      return { document: loaded.value, source: loaded.source };
+    }
+    const pointer = choice === undefined ? '/spec/fabric' : '/fabric';
+    const stored = await this.fabrics.require(choice ?? experiment.spec.fabric, pointer);
+    return { document: loadFabric(stored.definition, refuseFiles).value, source: stored.definition };
+  }
+}
+
+const isUuid = (text: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);

@@ -1,0 +1,38 @@
+/**
+ * From stored or sent definitions to a plan on an opened fabric. Used by REST and by the command line alike.
+ */
+import { planDrill, type Plan } from '../drill/plan.js';
+import { openFabric } from '../fabrics/catalog.js';
+import { InputError } from '../kernel/problem.js';
+import type { Experiment } from './definition/experiment.js';
+import type { FabricDocument } from './definition/fabric-document.js';
+import { withJobs } from './definition/stored.js';
+
+export interface PlanRequest {
+  experiment: Experiment;
+  fabric: FabricDocument;
+  seed?: number;
+}
+
+/**
+ * Opens the fabric, plans, closes it. Changes nothing anywhere.
+ * @throws InputError when targets, jobs or limits don't fit this fabric
+ */
+export async function planExperiment(request: PlanRequest): Promise<Plan> {
+  const { experiment } = request;
+  const fabricDocument = withJobs(request.fabric, experiment);
+  if (fabricDocument.spec.jobs.length === 0) {
+    throw InputError.at(
+      '/spec/jobs',
+      `neither the experiment nor the fabric "${fabricDocument.metadata.name}" has a job, so nothing could suffer`,
+      'add jobs to the experiment',
+    );
+  }
+  const seed = request.seed ?? experiment.spec.seed;
+  const fabric = await openFabric(fabricDocument, seed);
+  try {
+    return await planDrill({ name: experiment.metadata.name, spec: experiment.spec, fabric, seed });
+  } finally {
+    await fabric.close();
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Request bodies: JSON, or YAML as a user wrote it, checked against a schema.
+ */
+import type { z } from 'zod';
+import { InputError } from '../../kernel/problem.js';
+import { describeIssues } from '../../kernel/schema-issues.js';
+
+/** @throws InputError with a pointer per mistake; an absent or empty body counts as not given */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const given = isAbsent(body) ? undefined : body;
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new InputError(describeIssues(parsed.error, schema, given));
+}
+
+const isAbsent = (body: unknown): boolean =>
+  body === undefined ||
+  body === null ||
+  body === '' ||
+  (typeof body === 'object' && Object.keys(body).length === 0);

@@ -1,0 +1,200 @@
+/** `/v1/runs`: list, look, abort, clear, results, report, live events. */
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  Sse,
+} from '@nestjs/common';
+import { ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { MessageEvent } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Observable } from 'rxjs';
+import { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { parseBody } from '../platform/http/body.js';
+import { decodeCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
+import { RUN_STATES } from '../scoring/scorecard.js';
+import { decodeEvidence, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
+import { followEvents } from './run-events.js';
+import type { RunEntity } from './run.entity.js';
+import { isFinal } from './run.machine.js';
+import { RunsService } from './runs.service.js';
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  state: z.enum(RUN_STATES).optional(),
+  fabric: z.string().max(63).optional(),
+  experiment: z.string().max(63).optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
+});
+
+const reasonBody = z.strictObject({ reason: z.string().min(1).max(1000) });
+const abortBody = z
+  .strictObject({ reason: z.string().min(1).max(1000).default('abort requested') })
+  .prefault({});
+const evidenceQuery = z.strictObject({ compression: z.enum(['zstd', 'none']).default('zstd') });
+const reportQuery = z.strictObject({ format: z.string().default('text') });
+
+/** A run as REST shows it; truth and results have their own addresses. */
+export function runView(run: RunEntity): Record<string, unknown> {
+  return {
+    id: run.id,
+    experiment: run.experimentName,
+    experimentId: run.experimentId,
+    fabric: run.fabricName,
+    driver: run.driver,
+    seed: run.seed,
+    state: run.state,
+    final: isFinal(run.state),
+    reason: run.reason,
+    exitCode: run.exitCode,
+    version: run.version,
+    abortRequestedAt: run.abortRequestedAt?.toISOString() ?? null,
+    clearedAt: run.clearedAt?.toISOString() ?? null,
+    createdAt: run.createdAt.toISOString(),
+    startedAt: run.startedAt?.toISOString() ?? null,
+    endedAt: run.endedAt?.toISOString() ?? null,
+  };
+}
+
+@ApiTags('runs')
+@Controller('v1/runs')
+export class RunsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'runs, newest first' })
+  @ApiQuery({ name: 'state', required: false, enum: RUN_STATES })
+  @ApiQuery({ name: 'fabric', required: false })
+  @ApiQuery({ name: 'experiment', required: false })
+  @ApiQuery({ name: 'since', required: false, description: 'RFC 3339 time' })
+  @ApiQuery({ name: 'limit', required: false, type: Number })
+  @ApiQuery({ name: 'cursor', required: false })
+  async list(@Query() query: Record<string, unknown>, @Res({ passthrough: true }) response: Response) {
+    const { limit, cursor, ...filter } = parseQuery(listQuery, query);
+    const rows = await this.runs.list(filter, limit, cursor === undefined ? undefined : decodeCursor(cursor));
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    if (rows.length > limit && last !== undefined) {
+      response.setHeader(
+        'Link',
+        nextLink('/v1/runs', { limit, ...filter }, { createdAt: last.createdAt.toISOString(), id: last.id }),
+      );
+    }
+    return { data: page.map(runView) };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'one run with its plan' })
+  @ApiResponse({ status: 404, description: 'no such run' })
+  async show(@Param('id') id: string) {
+    const run = await this.runs.get(id);
+    return { ...runView(run), plan: withoutTruth(run) };
+  }
+
+  @Sse(':id/events')
+  @ApiOperation({ summary: 'live events (SSE); Last-Event-ID resumes, `end` is the last' })
+  @ApiProduces('text/event-stream')
+  async events(
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Headers('last-event-id') lastEventId?: string,
+  ): Promise<Observable<MessageEvent>> {
+    await this.runs.get(id);
+    const after = lastEventId === undefined || !/^\d{1,9}$/.test(lastEventId) ? 0 : Number(lastEventId);
+    return new Observable((subscriber) => {
+      const stop = new AbortController();
+      request.on('close', () => stop.abort());
+      const pump = async (): Promise<void> => {
+        for await (const event of followEvents(this.dataSource, id, after, stop.signal)) {
+          subscriber.next({ id: String(event.seq), type: event.type, data: { ...event.data, at: event.at } });
+        }
+      };
+      pump().then(
+        () => subscriber.complete(),
+        (error: unknown) => subscriber.error(error),
+      );
+      return () => stop.abort();
+    });
+  }
+
+  @Post(':id/abort')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'revert everything and end the run as aborted' })
+  async abort(@Param('id') id: string, @Body() body: unknown) {
+    const { reason } = parseBody(abortBody, body);
+    return runView(await this.runs.abort(id, reason));
+  }
+
+  @Post(':id/clear')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'lift the block that a failed undo leaves on its fabric' })
+  async clear(@Param('id') id: string, @Body() body: unknown) {
+    const { reason } = parseBody(reasonBody, body);
+    return runView(await this.runs.clear(id, reason));
+  }
+
+  @Get(':id/scorecard')
+  @ApiOperation({ summary: 'the three scores with their raw figures, verdict and truth' })
+  @ApiResponse({ status: 409, description: 'the run has not ended' })
+  scorecard(@Param('id') id: string) {
+    return this.runs.scorecard(id);
+  }
+
+  @Get(':id/verdict')
+  @ApiOperation({ summary: 'the sealed diagnosis' })
+  @ApiResponse({ status: 409, description: 'not sealed yet' })
+  verdict(@Param('id') id: string) {
+    return this.runs.verdict(id);
+  }
+
+  @Get(':id/evidence')
+  @Header('Cache-Control', 'private, max-age=31536000, immutable')
+  @ApiOperation({ summary: 'what was observed, as an Apache Arrow IPC file' })
+  @ApiProduces(EVIDENCE_MEDIA_TYPE)
+  @ApiQuery({ name: 'compression', required: false, enum: ['zstd', 'none'] })
+  async evidence(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @Res() response: Response,
+  ) {
+    const { compression } = parseQuery(evidenceQuery, query);
+    const { arrow, sha256 } = await this.runs.evidence(id);
+    const plain = compression === 'none';
+    const bytes = plain
+      ? Buffer.from((await encodeEvidence(await decodeEvidence(arrow), false)).bytes)
+      : arrow;
+    response.setHeader('Content-Type', EVIDENCE_MEDIA_TYPE);
+    response.setHeader('Content-Disposition', `attachment; filename="${id}.arrow"`);
+    response.setHeader('ETag', `"${sha256}${plain ? '-plain' : ''}"`);
+    response.send(bytes);
+  }
+
+  @Get(':id/report')
+  @ApiOperation({ summary: 'the scorecard as text, json, markdown or junit' })
+  @ApiQuery({ name: 'format', required: false, enum: REPORT_FORMATS.map((format) => format.name) })
+  async report(@Param('id') id: string, @Query() query: Record<string, unknown>, @Res() response: Response) {
+    const { format } = parseQuery(reportQuery, query);
+    const report = reportFormat(format, '/format');
+    const scorecard = await this.runs.scorecard(id);
+    response.setHeader('Content-Type', `${report.mediaType}; charset=utf-8`);
+    response.send(report.render(scorecard, {}));
+  }
+}
+
+/** The plan as shown while a run goes on: what was injected is told by the scorecard, after the verdict is sealed. */
+function withoutTruth(run: RunEntity): unknown {
+  return { ...run.plan, faults: run.plan.faults.map((fault) => ({ ...fault, truth: undefined })) };
+}

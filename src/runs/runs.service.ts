@@ -1,0 +1,289 @@
+/** Runs as REST sees them: ask for one, list, look, abort, lift a block, read results. */
+import { Inject, Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { DataSource, type EntityManager, type Repository } from 'typeorm';
+import type { Verdict } from '../diagnosis/verdict.js';
+import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
+import { refuseFiles } from '../experiments/definition/fabric-document.js';
+import { loadExperiment } from '../experiments/definition/load.js';
+import { planExperiment } from '../experiments/planning.js';
+import { InputError } from '../kernel/problem.js';
+import { contentDigest } from '../platform/digest.js';
+import type { Cursor } from '../platform/http/page.js';
+import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
+import { EXIT } from '../scoring/exit-codes.js';
+import { unknownScores, type RunState, type Scorecard } from '../scoring/scorecard.js';
+import { unsupportedError } from '../drill/plan.js';
+import { appendEvent } from './run-events.js';
+import { RunEntity, RunEvidenceEntity, RunResultEntity } from './run.entity.js';
+import { isFinal } from './run.machine.js';
+import { endRun, recordTransition } from './run-store.js';
+import { VERSION } from '../platform/version.js';
+
+export interface RunRequest {
+  experimentId: string;
+  fabric?: FabricChoice;
+  seed?: number;
+  idempotencyKey?: string;
+}
+
+export interface RunFilter {
+  state?: RunState;
+  fabric?: string;
+  experiment?: string;
+  since?: string;
+}
+
+@Injectable()
+export class RunsService {
+  private readonly runs: Repository<RunEntity>;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly experiments: ExperimentsService,
+    @Inject(RUN_QUEUE) private readonly queue: RunQueue,
+  ) {
+    this.runs = dataSource.getRepository(RunEntity);
+  }
+
+  /**
+   * Plans first, so that nothing is stored for a run that could not start; then stores and queues it.
+   * @returns the run, and whether the idempotency key gave back an earlier one
+   */
+  async create(request: RunRequest): Promise<{ run: RunEntity; replayed: boolean }> {
+    const requestHash = contentDigest({ ...request, idempotencyKey: null });
+    const earlier = await this.replay(request.idempotencyKey, requestHash);
+    if (earlier !== undefined) return { run: earlier, replayed: true };
+    const run = await this.prepare(request);
+    const winner = await this.dataSource.transaction(async (manager) => {
+      const taken = await reserveKey(manager, request.idempotencyKey, requestHash, run.id);
+      if (taken) return undefined;
+      await manager.insert(RunEntity, run as never);
+      await recordTransition(manager, run.id, 'pending', null);
+      return run;
+    });
+    if (winner === undefined) {
+      const raced = await this.replay(request.idempotencyKey, requestHash);
+      if (raced !== undefined) return { run: raced, replayed: true };
+      throw new ConflictError('a request with this Idempotency-Key is under way', 'try again in a moment');
+    }
+    await this.queue.add(run.id);
+    return { run, replayed: false };
+  }
+
+  private async prepare(request: RunRequest): Promise<RunEntity> {
+    const stored = await this.experiments.get(request.experimentId);
+    const experiment = loadExperiment(stored.definition, refuseFiles).value;
+    const fabric = await this.experiments.resolveFabric(experiment, request.fabric);
+    const seed = request.seed ?? experiment.spec.seed;
+    const plan = await planExperiment({ experiment, fabric: fabric.document, seed });
+    if (plan.unsupported.length > 0) throw unsupportedError(plan);
+    await this.refuseBlockedFabric(plan.fabric);
+    return Object.assign(new RunEntity(), {
+      id: randomUUID(),
+      experimentId: stored.id,
+      experimentName: plan.experiment,
+      fabricName: plan.fabric,
+      driver: plan.driver,
+      definition: stored.definition,
+      fabricDefinition: fabric.source,
+      plan,
+      seed,
+      state: 'pending' as const,
+      reason: null,
+      exitCode: null,
+      idempotencyKey: request.idempotencyKey ?? null,
+      abortRequestedAt: null,
+      abortReason: null,
+      leaseOwner: null,
+      leaseUntil: null,
+      clearedAt: null,
+      fence: 0,
+      version: VERSION,
+      createdAt: new Date(),
+      startedAt: null,
+      endedAt: null,
+    });
+  }
+
+  /** A fabric on which an undo failed takes no new run until a person has looked. */
+  private async refuseBlockedFabric(fabricName: string): Promise<void> {
+    const blocking = await this.runs
+      .createQueryBuilder('run')
+      .where(`run.fabricName = :fabricName AND run.state = 'rollback-failed' AND run.clearedAt IS NULL`, {
+        fabricName,
+      })
+      .getOne();
+    if (blocking !== null) {
+      throw new ConflictError(
+        `run ${blocking.id} could not undo everything on "${fabricName}": ${blocking.reason ?? ''}`,
+        `check the fabric by hand, then: runs clear ${blocking.id} --reason TEXT`,
+      );
+    }
+  }
+
+  private async replay(key: string | undefined, requestHash: string): Promise<RunEntity | undefined> {
+    if (key === undefined) return undefined;
+    const [row] = (await this.dataSource.query(
+      `SELECT request_hash, run_id FROM idempotency_keys WHERE key = $1 AND created_at > now() - interval '24 hours'`,
+      [key],
+    )) as { request_hash: string; run_id: string }[];
+    if (row === undefined) return undefined;
+    if (row.request_hash !== requestHash) {
+      throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
+    }
+    return (await this.runs.findOneBy({ id: row.run_id })) ?? undefined;
+  }
+
+  async get(id: string): Promise<RunEntity> {
+    const run = /^[0-9a-f-]{36}$/i.test(id) ? await this.runs.findOneBy({ id }) : null;
+    if (run === null) throw new NotFoundError(`there is no run ${id}`, 'GET /v1/runs lists them');
+    return run;
+  }
+
+  /** Newest first, one row more than asked for when there are more. */
+  list(filter: RunFilter, limit: number, after?: Cursor): Promise<RunEntity[]> {
+    const query = this.runs
+      .createQueryBuilder('run')
+      .orderBy('run.createdAt', 'DESC')
+      .addOrderBy('run.id', 'DESC')
+      .limit(limit + 1);
+    if (filter.state !== undefined) query.andWhere('run.state = :state', { state: filter.state });
+    if (filter.fabric !== undefined) query.andWhere('run.fabricName = :fabric', { fabric: filter.fabric });
+    if (filter.experiment !== undefined) {
+      query.andWhere('run.experimentName = :experiment', { experiment: filter.experiment });
+    }
+    if (filter.since !== undefined) query.andWhere('run.createdAt >= :since', { since: filter.since });
+    if (after !== undefined) {
+      query.andWhere('(run.createdAt, run.id) < (:createdAt, CAST(:id AS uuid))', { ...after });
+    }
+    return query.getMany();
+  }
+
+  /** A pending run ends at once; a running one is reverted by its worker. Asking again changes nothing. */
+  async abort(id: string, reason: string): Promise<RunEntity> {
+    await this.get(id);
+    return this.dataSource.transaction(async (manager) => {
+      const run = await manager.findOneOrFail(RunEntity, {
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (isFinal(run.state)) {
+        if (run.state === 'aborted') return run;
+        throw new ConflictError(`the run has ended as ${run.state}`, 'a run that has ended can’t be aborted');
+      }
+      if (run.abortRequestedAt !== null) return run;
+      run.abortRequestedAt = new Date();
+      run.abortReason = reason;
+      await appendEvent(manager, id, 'abort-requested', { reason });
+      if (run.state === 'pending' && run.leaseOwner === null) {
+        await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
+        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run) } as never);
+      } else {
+        await manager.save(run);
+      }
+      return run;
+    });
+  }
+
+  /** Lifts the block that a run with a failed undo leaves on its fabric. */
+  async clear(id: string, reason: string): Promise<RunEntity> {
+    await this.get(id);
+    return this.dataSource.transaction(async (manager) => {
+      const run = await manager.findOneOrFail(RunEntity, {
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (run.state !== 'rollback-failed') {
+        throw new ConflictError(
+          `the run has the state ${run.state}`,
+          'only a run that ended as rollback-failed blocks its fabric',
+        );
+      }
+      if (run.clearedAt === null) {
+        run.clearedAt = new Date();
+        await manager.save(run);
+        await appendEvent(manager, id, 'cleared', { reason });
+      }
+      return run;
+    });
+  }
+
+  async scorecard(id: string): Promise<Scorecard> {
+    const run = await this.get(id);
+    const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
+    if (result?.scorecard == null) throw notYet(run, 'scorecard');
+    return result.scorecard;
+  }
+
+  async verdict(id: string): Promise<Verdict> {
+    const run = await this.get(id);
+    const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
+    if (result?.verdict == null) throw notYet(run, 'verdict');
+    return result.verdict;
+  }
+
+  /** The stored Arrow file with its SHA-256. */
+  async evidence(id: string): Promise<{ arrow: Buffer; sha256: string }> {
+    const run = await this.get(id);
+    const row = await this.dataSource
+      .getRepository(RunEvidenceEntity)
+      .createQueryBuilder('evidence')
+      .addSelect('evidence.arrow')
+      .where('evidence.runId = :id', { id })
+      .getOne();
+    if (row === null) throw notYet(run, 'evidence');
+    return { arrow: row.arrow, sha256: row.sha256 };
+  }
+}
+
+function notYet(run: RunEntity, what: string): Error {
+  return isFinal(run.state)
+    ? new NotFoundError(`run ${run.id} ended as ${run.state} without ${what}`, run.reason ?? undefined)
+    : new ConflictError(
+        `run ${run.id} has no ${what} yet; it is ${run.state}`,
+        `follow /v1/runs/${run.id}/events`,
+      );
+}
+
+function unscored(run: RunEntity): Scorecard {
+  return {
+    run: {
+      id: run.id,
+      experiment: run.experimentName,
+      fabric: run.fabricName,
+      driver: run.driver,
+      seed: run.seed,
+      state: run.state,
+      version: run.version,
+      startedAt: run.startedAt?.toISOString() ?? null,
+      endedAt: run.endedAt?.toISOString() ?? null,
+    },
+    scores: unknownScores(),
+    objectives: [],
+    verdict: null,
+    truth: [],
+    reasons: run.reason === null ? [] : [run.reason],
+  };
+}
+
+/** @returns whether another request holds the key */
+async function reserveKey(
+  manager: EntityManager,
+  key: string | undefined,
+  requestHash: string,
+  runId: string,
+): Promise<boolean> {
+  if (key === undefined) return false;
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
+    throw InputError.at('/Idempotency-Key', 'an idempotency key has 1 to 200 visible ASCII characters');
+  }
+  await manager.query(`DELETE FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'`);
+  const inserted = (await manager.query(
+    `INSERT INTO idempotency_keys (key, request_hash, run_id, created_at) VALUES ($1, $2, $3, now())
+     ON CONFLICT (key) DO NOTHING RETURNING key`,
+    [key, requestHash, runId],
+  )) as unknown[];
+  return inserted.length === 0;
+}
