@@ -6,14 +6,7 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import { basename, dirname, posix } from 'node:path';
-import {
-  filesBelow,
-  isSpec,
-  readSource,
-  ships,
-  SOURCE_FOLDERS,
-  typescriptFiles,
-} from '../support/source-tree.js';
+import { filesBelow, readSource, ships, SOURCE_FOLDERS, typescriptFiles } from '../support/source-tree.js';
 import { disabledTests, type Finding, importedModules, impureConstructs } from './constructs.js';
 
 const LINES_MAX = 400;
