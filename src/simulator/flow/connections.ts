@@ -49,6 +49,7 @@ export class Connections {
   private paths = new Int32Array(64 * MOST_LINKS);
   /** By QP: one of its hosts went down, and its process with it. */
   private readonly broken: boolean[] = [];
+  private readonly mute: boolean[] = [];
   private readonly tracer: PathTracer;
   private readonly scratch = new Int32Array(MOST_LINKS);
 
@@ -75,6 +76,7 @@ export class Connections {
     this.connectionOf.push(connection);
     this.pathVersion.push(0);
     this.broken.push(false);
+    this.mute.push(false);
     for (const way of [dataWay(qp), ackWay(qp)]) {
       this.sourcePorts.push(0xc000 + (hashText(`${name}/${way & 1}`, this.seed >>> 0) & 0x3fff));
       this.lengths.push(0);
@@ -178,14 +180,27 @@ export class Connections {
     return healthyTable.groupSize(node, toNic) > 0 ? healthyTable.groupPort(node, toNic, 0) : -1;
   }
 
-  /** The processes on a host are gone: its QPs never work again. */
-  breakHost(host: number): void {
+  /**
+   * The processes on a host are gone: its QPs never work again, those that send from there fall silent.
+   * @returns the silent ones
+   */
+  breakHost(host: number): number[] {
     const { nics } = this.beliefs.graph.topology;
-    for (const connection of this.all) {
-      if (nics[connection.sourceNic].host !== host && nics[connection.destinationNic].host !== host) continue;
-      for (let ordinal = 0; ordinal < connection.qpCount; ordinal++) {
-        this.broken[connection.firstQp + ordinal] = true;
+    const silenced: number[] = [];
+    for (const { sourceNic, destinationNic, firstQp, qpCount } of this.all) {
+      const sends = nics[sourceNic].host === host;
+      if (!sends && nics[destinationNic].host !== host) continue;
+      for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
+        this.broken[qp] = true;
+        if (sends) silenced.push(qp);
+        this.mute[qp] ||= sends;
       }
     }
+    return silenced;
+  }
+
+  /** The QP's sending process is gone: no timer runs. */
+  silent(qp: number): boolean {
+    return this.mute[qp];
   }
 }

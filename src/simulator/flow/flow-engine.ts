@@ -44,8 +44,8 @@ interface Flow {
 
 export interface FlowListener {
   flowDone(job: number, operation: number): void;
-  /** A host of the shape is lost to the job, so that the flow can never go on. */
-  flowIsDoomed(job: number, shape: FlowShape): boolean;
+  /** The flow stays inside a host whose processes are gone: there is nobody left to wait for it. */
+  flowIsMoot(job: number, shape: FlowShape): boolean;
 }
 
 export class FlowEngine {
@@ -103,8 +103,7 @@ export class FlowEngine {
     flow.unread += flow.remaining;
     flow.remaining = 0;
     this.release(flow);
-    flow.state = TAIL;
-    flow.event = this.queue.schedule(nowNs + flow.shape!.latencyNs, EVENT.flowDone, index);
+    this.finishAfter(nowNs, index, flow.shape!.latencyNs);
   }
 
   done(index: number): void {
@@ -123,7 +122,7 @@ export class FlowEngine {
       const flow = this.flows[index];
       if (flow.state === IDLE || flow.job !== job) continue;
       const { qps } = flow.shape!;
-      for (let at = 0; at < qps.length; at++) this.timers.clear(nowNs, qps[at]);
+      for (let at = 0; at < qps.length; at++) this.timers.abandon(nowNs, qps[at]);
       if (flow.state === RUNNING) {
         this.settle(flow, nowNs);
         this.release(flow);
@@ -133,12 +132,15 @@ export class FlowEngine {
     }
   }
 
-  /** A host was lost: flows that need it stop for good. */
-  stopDoomed(nowNs: number): void {
+  /** A host was lost: what went on inside it is over. */
+  endMoot(nowNs: number): void {
     for (let index = 0; index < this.flows.length; index++) {
       const flow = this.flows[index];
-      if (flow.state === RUNNING && this.listener.flowIsDoomed(flow.job, flow.shape!))
-        this.halt(nowNs, index);
+      if (flow.state !== RUNNING || !this.listener.flowIsMoot(flow.job, flow.shape!)) continue;
+      this.settle(flow, nowNs);
+      this.release(flow);
+      this.queue.cancel(flow.event);
+      this.finishAfter(nowNs, index, 0);
     }
   }
 
@@ -189,6 +191,11 @@ export class FlowEngine {
     );
   }
 
+  private finishAfter(nowNs: number, index: number, delayNs: number): void {
+    this.flows[index].state = TAIL;
+    this.flows[index].event = this.queue.schedule(nowNs + delayNs, EVENT.flowDone, index);
+  }
+
   private recycle(index: number): void {
     this.flows[index].state = IDLE;
     this.flows[index].shape = undefined;
@@ -199,7 +206,11 @@ export class FlowEngine {
     const flow = this.flows[index];
     const shape = flow.shape!;
     shape.compile();
-    if (this.listener.flowIsDoomed(flow.job, shape) || !this.well(shape)) {
+    if (this.listener.flowIsMoot(flow.job, shape)) {
+      this.finishAfter(nowNs, index, 0);
+      return;
+    }
+    if (!this.well(shape)) {
       this.halt(nowNs, index);
       return;
     }
@@ -241,7 +252,7 @@ export class FlowEngine {
     shape.connectionIds.forEach((id, edge) => {
       const { firstQp, qpCount } = this.connections.all[id];
       for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
-        if (this.timers.stalled(qp) || this.connections.alive(qp)) continue;
+        if (this.timers.stalled(qp) || this.connections.silent(qp) || this.connections.alive(qp)) continue;
         this.timers.stall(nowNs, qp, windowPackets * shape.weights[edge]);
       }
     });

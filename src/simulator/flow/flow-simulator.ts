@@ -109,7 +109,7 @@ export class FlowSimulator {
     const { physical, control, sampler, flows, runner } = this;
     flows.attach(this.timers, {
       flowDone: (job, operation) => runner.flowDone(this.clockNs, job, operation),
-      flowIsDoomed: (job, shape) => runner.isDoomed(job, shape),
+      flowIsMoot: (job, shape) => runner.isMoot(job, shape),
     });
     physical.listen({
       portStateChanged: (port) => {
@@ -122,7 +122,7 @@ export class FlowSimulator {
         control.deviceChanged(device);
         sampler.deviceChanged(device);
         if (physical.deviceUp[device] === 0 && this.topology.devices[device].role === 'host') {
-          connections.breakHost(device);
+          for (const qp of connections.breakHost(device)) this.timers.forget(this.clockNs, qp);
           runner.hostLost(this.clockNs, device);
         }
       },

@@ -28,6 +28,8 @@ export interface ReadyJob {
   operations: ReadyOperation[];
   /** Device indices of all hosts with a rank. */
   hosts: ReadonlySet<number>;
+  /** Those of them with a connection over the fabric. */
+  talkingHosts: ReadonlySet<number>;
   /** The fabric collective that its bandwidth figures are about: the largest, the first of equals; -1 if none. */
   largest: number;
 }
@@ -62,7 +64,11 @@ export function prepareJob(job: Job, index: number, context: ShapeContext): Read
   });
   checkProgram(job, operations);
   const hosts = new Set(Array.from(job.placement, (gpu) => context.topology.gpus[gpu].host));
-  return { job, operations, hosts, largest: largestOf(operations) };
+  const fabricShapes = operations.flatMap((operation) =>
+    operation.shapes.filter((shape) => shape.crossesFabric),
+  );
+  const talkingHosts = new Set(fabricShapes.flatMap((shape) => [...shape.hosts]));
+  return { job, operations, hosts, talkingHosts, largest: largestOf(operations) };
 }
 
 function largestOf(operations: readonly ReadyOperation[]): number {

@@ -3,8 +3,9 @@
  *
  * An operation starts when all it depends on are done. A step ends when every operation has; the next begins at once.
  * GPU utilisation is the share of the step in which some computation ran or nothing waited on the fabric. A job dies
- * when one of its QPs gives up. A host that goes down takes its ranks' processes with it: the job stops at once
- * where no rank is left, else when the patience of its peers' QPs has run out.
+ * when one of its QPs gives up. A host that goes down takes its ranks' processes with it: what they did among
+ * themselves ends, their peers' QPs never hear from them again and give up in the end; a job without such peers dies
+ * at once.
  * Not modelled: restart from a checkpoint, rank-level overlap.
  */
 import type { FabricSettings } from '../settings.js';
@@ -142,15 +143,18 @@ export class JobRunner {
     this.jobs.forEach((job, index) => {
       if (job.state === FAILED || !job.ready.hosts.has(host)) return;
       job.lostHosts.add(host);
-      if (job.lostHosts.size === job.ready.hosts.size) this.fail(nowNs, index);
-      else if (job.deathEvent < 0) {
-        job.deathEvent = this.queue.schedule(nowNs + this.patienceNs, EVENT.jobLost, index);
+      if (job.lostHosts.size === job.ready.hosts.size || !job.ready.talkingHosts.has(host)) {
+        this.fail(nowNs, index);
+      } else if (job.deathEvent < 0) {
+        // Peers fail by their own timers; this is for a job whose peers are not waiting for that host.
+        job.deathEvent = this.queue.schedule(nowNs + 2 * this.patienceNs, EVENT.jobLost, index);
       }
     });
-    this.flows.stopDoomed(nowNs);
+    this.flows.endMoot(nowNs);
   }
 
-  isDoomed(index: number, shape: FlowShape): boolean {
+  isMoot(index: number, shape: FlowShape): boolean {
+    if (shape.crossesFabric) return false;
     for (const host of this.jobs[index].lostHosts) if (shape.hosts.has(host)) return true;
     return false;
   }

@@ -75,18 +75,18 @@ export class QpTimers {
   /** The QP's timer expires. */
   due(nowNs: number, qp: number): void {
     this.timer[qp] = -1;
-    const nic = this.connections.all[this.connections.connectionOf[qp]].sourceNic;
+    const nic = this.sourceNic(qp);
     const attempt = this.attempt[qp];
-    if (nowNs >= this.stalledAtNs[qp] + this.schedule.patienceNs - HALF_NS) {
-      this.counters.ackTimeouts[nic]++;
-      this.counters.retriesExceeded[nic]++;
+    if (this.exhausted(nowNs, qp)) {
+      this.countFailure(qp);
+      this.forget(nowNs, qp);
       this.listener.qpFailed(qp);
       return;
     }
     if (this.schedule.isAdaptive(attempt)) this.counters.adaptiveRetransmissions[nic]++;
     else this.counters.ackTimeouts[nic]++;
     if (this.connections.alive(qp)) {
-      this.clear(nowNs, qp);
+      this.forget(nowNs, qp);
       this.listener.qpResumed(qp);
       return;
     }
@@ -95,8 +95,27 @@ export class QpTimers {
     this.arm(nowNs, qp);
   }
 
-  /** Forgets a stalled QP: it works again, or its job is gone. */
-  clear(nowNs: number, qp: number): void {
+  /** The QP's job is gone; one whose own patience ends at this very instant has failed, too. */
+  abandon(nowNs: number, qp: number): void {
+    if (this.attempt[qp] > 0 && this.exhausted(nowNs, qp)) this.countFailure(qp);
+    this.forget(nowNs, qp);
+  }
+
+  private exhausted(nowNs: number, qp: number): boolean {
+    return nowNs >= this.stalledAtNs[qp] + this.schedule.patienceNs - HALF_NS;
+  }
+
+  private countFailure(qp: number): void {
+    this.counters.ackTimeouts[this.sourceNic(qp)]++;
+    this.counters.retriesExceeded[this.sourceNic(qp)]++;
+  }
+
+  private sourceNic(qp: number): number {
+    return this.connections.all[this.connections.connectionOf[qp]].sourceNic;
+  }
+
+  /** Stops the timer of a QP that works again, or is gone. */
+  forget(nowNs: number, qp: number): void {
     if (this.attempt[qp] === 0) return;
     this.attempt[qp] = 0;
     this.queue.cancel(this.timer[qp]);
