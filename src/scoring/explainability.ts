@@ -52,12 +52,21 @@ export function explainabilityScore(figures: ExplainabilityFigures): number {
   return clamp(100 * share, 0, 100);
 }
 
+interface Answer {
+  culprit: Culprit;
+  credit: number;
+  /** 0-based place in the ranked list. */
+  position: number;
+  /** Rank among the answers that are no answer to another fault: two faults at ranks 1 and 2 both count as first. */
+  rank: number;
+}
+
 /** The culprit that answers for each fault: exact and early first, each culprit used once. */
 function assign(
   truth: readonly TruthEntry[],
   culprits: readonly Culprit[],
   topology: Topology,
-): { culprit: Culprit; credit: number; position: number }[] {
+): (Answer | undefined)[] {
   const pairs = truth.flatMap((entry, fault) =>
     culprits.map((culprit, position) => {
       const credit = elementCredit(culprit.element, entry, topology);
@@ -65,14 +74,25 @@ function assign(
     }),
   );
   pairs.sort((a, b) => b.worth - a.worth || a.position - b.position || a.fault - b.fault);
-  const answers: { culprit: Culprit; credit: number; position: number }[] = [];
+  const chosen = new Map<number, (typeof pairs)[number]>();
   const used = new Set<number>();
   for (const pair of pairs) {
-    if (answers[pair.fault] !== undefined || used.has(pair.position)) continue;
-    answers[pair.fault] = pair;
+    if (chosen.has(pair.fault) || used.has(pair.position)) continue;
+    chosen.set(pair.fault, pair);
     used.add(pair.position);
   }
-  return answers;
+  const credited = [...chosen.values()].filter(({ credit }) => credit > 0);
+  return truth.map((_, fault) => {
+    const pair = chosen.get(fault);
+    if (pair === undefined) return undefined;
+    const ahead = credited.filter(({ position }) => position < pair.position).length;
+    return {
+      culprit: pair.culprit,
+      credit: pair.credit,
+      position: pair.position,
+      rank: pair.position - ahead + 1,
+    };
+  });
 }
 
 /** AC@k: share of the faults, or of k when there are more, named exactly at ranks 1 to k. */
@@ -108,10 +128,7 @@ function scoreControl(input: ScoringInput, verdict: Verdict): Score {
   return { score: alarm ? CONTROL_SCORES.alarmMost * (1 - probability) : CONTROL_SCORES.quiet, metrics };
 }
 
-function shareError(
-  input: ScoringInput,
-  answers: readonly ({ culprit: Culprit } | undefined)[],
-): number | null {
+function shareError(input: ScoringInput, answers: readonly (Answer | undefined)[]): number | null {
   const { lostTimeShares } = input;
   if (lostTimeShares === null || lostTimeShares === undefined) return null;
   const errors = input.truth.map((_, fault) => {
@@ -133,20 +150,23 @@ function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
     answers[fault]?.credit === LADDER.exact ? [answers[fault]] : [],
   );
   const ranks = exact.map(({ position }) => position + 1);
+  const reciprocals = answers.map((answer) => (answer?.credit === LADDER.exact ? 1 / answer.rank : 0));
   const hits = new Set(exact.map(({ culprit }) => culprit));
   const named = answerSet.filter((culprit) => hits.has(culprit)).length;
-  const onsets = exact.map(({ culprit }) => {
-    const entry = truth.find((_, fault) => answers[fault]?.culprit === culprit)!;
-    return culprit.onset_s === null ? null : Math.abs(culprit.onset_s - entry.fromNs / NS_PER_S);
+  const onsets = truth.flatMap((entry, fault) => {
+    const answer = answers[fault];
+    if (answer?.credit !== LADDER.exact) return [];
+    return [
+      answer.culprit.onset_s === null ? null : Math.abs(answer.culprit.onset_s - entry.fromNs / NS_PER_S),
+    ];
   });
   const quality = evidenceQuality(input, answerSet, injectedNs);
   return {
     answers,
     ranks,
+    reciprocals,
     figures: {
-      elementMatch: mean(
-        truth.map((_, fault) => (answers[fault]?.credit ?? 0) / ((answers[fault]?.position ?? 0) + 1)),
-      ),
+      elementMatch: mean(answers.map((answer) => (answer === undefined ? 0 : answer.credit / answer.rank))),
       kind_correct: truth.every((entry, fault) => answers[fault]?.culprit.kind === entry.kind),
       side_correct: truth.every((entry, fault) => sideCorrect(answers[fault]?.culprit, entry)),
       onset_error_s: onsets.length === 0 || onsets.includes(null) ? null : mean(onsets as number[]),
@@ -164,12 +184,12 @@ export function scoreExplainability(input: ScoringInput): Score {
   if (verdict === null) return { score: null, metrics: noMetrics() };
   if (truth.length === 0) return scoreControl(input, verdict);
   const fromNs = injectedNs ?? Math.min(...truth.map((entry) => entry.fromNs));
-  const { answers, ranks, figures } = compare(input, verdict, fromNs);
+  const { answers, ranks, reciprocals, figures } = compare(input, verdict, fromNs);
   const abstained = verdict.faultFound === null;
   const metrics = {
     top1: accuracyAt(ranks, truth.length, 1),
     top3: accuracyAt(ranks, truth.length, 3),
-    reciprocal_rank: mean(truth.map((_, fault) => (fault < ranks.length ? 1 / ranks[fault] : 0))),
+    reciprocal_rank: mean(reciprocals),
     set_f1: figures.set_f1,
     kind_correct: figures.kind_correct,
     side_correct: figures.side_correct,
