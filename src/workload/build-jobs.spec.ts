@@ -85,7 +85,7 @@ describe('placement', () => {
             wanted.map(({ units, strategy }, index) => ({
               name: `job-${index}`,
               gpus: units * 8,
-              placement: { strategy: strategy as 'packed' | 'spread' },
+              placement: { strategy: strategy },
               parallelism: { tensor },
               step: { compute: '1ms' },
             })),

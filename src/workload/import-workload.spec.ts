@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, type InputIssue } from '../kernel/problem.js';
 import { buildJobs } from './build-jobs.js';
@@ -239,20 +239,22 @@ describe('a job from a workload file', () => {
   });
 });
 
-const inputs = process.env.FABRICDRILL_INPUTS ?? '';
-const withInputs = existsSync(join(inputs, 'simai-micro-allreduce.workload.txt')) && inputs !== '';
-// eslint-disable-next-line no-console
-if (!withInputs) console.log('skipped: real workload files; set FABRICDRILL_INPUTS to their folder');
-
-(withInputs ? describe : describe.skip)('real workload files', () => {
+describe('workload files that are passed around in the field', () => {
+  const folder = process.env['FABRICDRILL_INPUTS'];
+  if (folder === undefined) {
+    process.stdout.write(
+      'skipped: real workload files, because FABRICDRILL_INPUTS names no folder with them\n',
+    );
+  }
+  const inFolder = folder === undefined ? it.skip : it;
   const topology = smallTopology({ hosts: 16, gpusPerHost: 8 });
-  it.each([
+  inFolder.each([
     ['L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1_A100.workload.txt', 76, 2],
     ['L7B-D1-C02_Llama7B_deepspeed_zero3_A100.workload.txt', 12, 1],
     ['G13B-M1-C01_GPT13B_megatron_tp8_pp1_mbs1_A100.workload.txt', 92, 8],
     ['simai-micro-allreduce.workload.txt', 2, 8],
   ])('%s', (name, layers, tensor) => {
-    const text = readFileSync(join(inputs, name), 'utf8');
+    const text = readFileSync(join(folder as string, name), 'utf8');
     const workload = parseWorkload(text, { file: name });
     expect(workload.layers).toHaveLength(layers);
     expect(workload.parallelism.tensor).toBe(tensor);

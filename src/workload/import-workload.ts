@@ -101,7 +101,7 @@ class WorkloadReader {
   read(): Workload {
     if (this.lines.length < 2) {
       this.issue(
-        this.lines.length,
+        Math.max(1, this.lines.length),
         'the file is too short: it needs a header, a number of layers and the layers',
       );
       throw new InputError(this.issues);
