@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../kernel/problem.js';
 import { hideSecrets, loadConfig } from './config.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../version.js';
 
 const TOKEN = 'a'.repeat(32);
 

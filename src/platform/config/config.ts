@@ -118,11 +118,11 @@ function variableIssue(issue: z.core.$ZodIssue, given: Record<string, string | u
   const hidden = name === 'FABRICDRILL_TOKEN' || name.endsWith('_URL');
   const value = hidden ? '' : ` ${JSON.stringify(given[name])}`;
   const choices = issue.code === 'invalid_value' ? `must be one of ${logLevels.join(', ')}` : issue.message;
-  const valid = variables[name].meta();
+  const example = variables[name].meta()?.example;
   return {
     pointer: '',
     message: `${name}${value}: ${choices}`,
-    ...(valid?.example === undefined ? {} : { hint: `as in ${name}=${String(valid.example)}` }),
+    ...(typeof example === 'string' ? { hint: `as in ${name}=${example}` } : {}),
   };
 }
 

@@ -82,7 +82,7 @@ async function ask(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(sql)).rows;
+    return (await client.query(sql)).rows as unknown[];
   } finally {
     await client.end();
   }

@@ -1,0 +1,86 @@
+/**
+ * A database of its own for a spec, on one embedded server that all specs of a checkout share.
+ *
+ * Workers of the test runner join the server and leave it; the last one stops it. Databases that a killed run left
+ * behind are dropped by the next one.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { joinEmbeddedServer } from '../../src/platform/database/embedded/embedded-server.js';
+
+export interface TestDatabase {
+  /** Connection string of an empty database. */
+  url: string;
+  /** Drops it and leaves the server; close every connection first. */
+  drop(): Promise<void>;
+}
+
+/** The home of the shared server; removed by hand, kept warm between runs. */
+export function testHome(): string {
+  const user = process.getuid?.() ?? 0;
+  const checkout = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 8);
+  const home = join(tmpdir(), `fabricdrill-tests-${user}-${checkout}`);
+  mkdirSync(home, { recursive: true });
+  chmodSync(home, 0o755);
+  return home;
+}
+
+/** Keeps the shared server up from `beforeAll` to `afterAll` (the result), so that it does not restart per test. */
+export async function keepTestServer(): Promise<() => Promise<void>> {
+  const server = await joinEmbeddedServer(testHome());
+  return () => server.leave();
+}
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await joinEmbeddedServer(testHome());
+  const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
+  try {
+    await run(server.url, `CREATE DATABASE ${name}`);
+  } catch (error) {
+    await server.leave();
+    throw error;
+  }
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: async () => {
+      try {
+        await run(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        await dropLeftovers(server.url);
+      } finally {
+        await server.leave();
+      }
+    },
+  };
+}
+
+async function dropLeftovers(url: string): Promise<void> {
+  const rows = await run(url, `SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%'`);
+  for (const { datname } of rows as { datname: string }[]) {
+    const pid = Number(datname.split('_')[1]);
+    if (!isAlive(pid)) await run(url, `DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function run(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
