@@ -44,7 +44,9 @@ const ROOMS = {
 
 const under = (paths) => paths.map((path) => `^src/${path}`);
 const entryPoint = '^src/(main|worker|cli)[.]ts$';
-const nestRoom = '(experiments/(?!definition/)|runs/|schedules/|safety/|gates/|dashboard/)';
+// fabrics/stored is the service for fabrics that users keep: a service among the adapters because users say `fabrics`
+const adapter = '^src/fabrics/(?!contract/|stored/)([^/]+)/';
+const nestRoom = '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/|safety/|gates/|dashboard/)';
 
 const roomArrows = Object.entries(ROOMS).map(([room, [reach, comment]]) => ({
   name: `arrow-${room.replace('/', '-')}`,
@@ -52,7 +54,7 @@ const roomArrows = Object.entries(ROOMS).map(([room, [reach, comment]]) => ({
   comment,
   from: { path: `^src/${room}/` },
   to: {
-    path: '^(src|migrations)/',
+    path: '^src/',
     // the shape of a simulated fabric's file includes the simulator's own settings; that schema is the one exception
     pathNot: under([
       `${room}/`,
@@ -115,7 +117,7 @@ const boundary = [
     severity: 'error',
     comment:
       'An adapter translates impairments; it must not know fault kinds, truth, diagnosis or another adapter.',
-    from: { path: '^src/fabrics/(?!contract/)([^/]+)/' },
+    from: { path: adapter },
     to: {
       path: '^src/',
       pathNot: [
@@ -141,15 +143,15 @@ const boundary = [
     severity: 'error',
     comment:
       'A room that names one adapter would have to be edited for the next; fabrics/catalog.ts is the only door.',
-    from: { path: '^src/', pathNot: '^src/fabrics/' },
-    to: { path: '^src/fabrics/(?!contract/)[^/]+/' },
+    from: { path: '^src/', pathNot: ['^src/fabrics/[^/]+[.]ts$', adapter] },
+    to: { path: adapter },
   },
   {
     name: 'catalogue-only-lists',
     severity: 'error',
     comment: 'The fabric catalogue names adapters and nothing above them.',
     from: { path: '^src/fabrics/[^/]+[.]ts$' },
-    to: { path: '^src/', pathNot: under([...SHARED, 'fabrics/', 'platform/']) },
+    to: { path: '^src/', pathNot: under([...SHARED, 'fabrics/(?!stored/)', 'platform/']) },
   },
   {
     name: 'drill-arrows',
@@ -227,6 +229,14 @@ const edges = [
     comment: 'A spec that leans on another suite fails for reasons that are not its own.',
     from: { path: ['^src/.*/testing/', `^src/.*${SPEC}`] },
     to: { path: ['^(test/(?!support/)|bench/)', SPEC] },
+  },
+  {
+    name: 'migrations-are-passed-in',
+    severity: 'error',
+    comment:
+      'Each process states the tables it may see; a room that fetched the list itself would see them all.',
+    from: { path: '^src/', pathNot: ['^src/[^/]+[.]ts$', '^src/cli/', TEST_CODE] },
+    to: { path: '^migrations/' },
   },
   {
     name: 'migrations-stand-alone',

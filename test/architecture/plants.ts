@@ -117,6 +117,14 @@ const boundary: Plant[] = [
     importing('../fabrics/planted-b/fabric.js'),
     adapterTargets,
   ),
+  plant(
+    'adapters-behind-the-catalogue',
+    'src/fabrics/stored/planted-adapter.ts',
+    importing('../planted-b/fabric.js'),
+  ),
+  plant('drill-arrows', 'src/drill/planted-stored.ts', importing('../fabrics/stored/planted-target.js'), {
+    'src/fabrics/stored/planted-target.ts': target,
+  }),
   plant('catalogue-only-lists', 'src/fabrics/planted-catalogue.ts', importing('../faults/fault.js')),
   plant('drill-arrows', 'src/drill/planted-service.ts', importing('../runs/planted-target.js'), {
     'src/runs/planted-target.ts': target,
@@ -160,6 +168,12 @@ const edges: Plant[] = [
     'src/kernel/planted-suite.spec.ts',
     importing('../../test/e2e/planted.js'),
     { 'test/e2e/planted.ts': target },
+  ),
+  plant(
+    'migrations-are-passed-in',
+    'src/platform/planted-migrations.ts',
+    importing('../../migrations/planted.js'),
+    { 'migrations/planted.ts': target },
   ),
   plant(
     'migrations-stand-alone',

@@ -133,7 +133,8 @@ describe('catalogues', () => {
   test.each(catalogues)('%s leads to everything in its folder', (catalogue) => {
     const reached = listed(catalogue);
     const room = `${dirname(catalogue)}/`;
-    const beside = product.filter((file) => file.startsWith(room));
+    // the service for stored fabrics lies among the adapters, since users say `fabrics` for both
+    const beside = product.filter((file) => file.startsWith(room) && !file.startsWith('src/fabrics/stored/'));
     // of an adapter or a contract the catalogue names the door, not each file behind it
     const entry = (file: string): string => file.slice(room.length).split('/')[0];
     const doors = new Set([...reached].map(entry));
