@@ -124,6 +124,25 @@ describe('ideal collectives', () => {
   });
 });
 
+describe('leaf uplinks', () => {
+  const topology = smallTopology({ hosts: 8, leaves: 2, delayNs: 0 });
+  const pairs = (...groups: number[][]) =>
+    idealCollectiveNs(
+      collective({ collective: 'send-receive', bytes: 1e12, groups }),
+      inOrder(8),
+      topology,
+      none,
+    );
+
+  it('four senders through one uplink of a NIC’s rate take four times as long', () => {
+    expect(pairs([0, 4], [1, 5], [2, 6], [3, 7]) / pairs([0, 4])).toBeCloseTo(4, 6);
+  });
+
+  it('below one leaf the uplinks do not count', () => {
+    expect(pairs([0, 1], [2, 3]) / pairs([0, 1])).toBeCloseTo(1, 6);
+  });
+});
+
 describe('ideal step', () => {
   const topology = smallTopology({ hosts: 4 });
   const ring = collective({ groups: [ranks(4)], bytes: 1e9 });

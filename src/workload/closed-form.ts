@@ -1,16 +1,17 @@
 /**
- * How fast a step could be at best: the closed forms of ring, tree and direct collectives on an idle fabric whose
- * switches never limit. A measured step that is much longer than this was not healthy to begin with.
+ * How fast a step could be at best: the closed forms of ring, tree and direct collectives on an idle fabric that
+ * spreads load perfectly. A measured step that is much longer than this was not healthy to begin with.
  *
- * Transfer: the busiest NIC or scale-up port carries its payload with packet headers, and the ACKs of what it receives
- * share its sending side. Latency: each dependent step pays one path (propagation, store and forward of a packet at
+ * Transfer: the busiest NIC, scale-up port or set of leaf uplinks carries its payload with packet headers, and the
+ * ACKs of what it receives share its sending side. Latency: each dependent step pays one path (propagation, store and forward of a packet at
  * every further hop, the ACK's way back), over the fewest hops. A step then takes the longest chain of its program,
  * and no less than its busiest port needs for all its bytes. Not modelled: congestion, ECMP collisions, other jobs,
- * oversubscription (all of them only make it longer).
+ * oversubscription above the leaves (all of them only make it longer).
  */
 import type { Topology } from '../topology/model.js';
 import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from './flows.js';
 import type { CollectiveOperation, Job } from './job.js';
+import { LeafUplinks } from './leaf-uplinks.js';
 import { PathLatencies, type WireSettings } from './path-latency.js';
 
 export type { WireSettings } from './path-latency.js';
@@ -59,8 +60,9 @@ const maximum = (values: Iterable<number>): number => {
   return most;
 };
 
-/** Ports are numbered: out of and into each NIC, then out of and into each GPU's scale-up network. */
+/** Ports are numbered, each out then in: NICs, GPUs into their scale-up network, uplinks of sets of leaves. */
 class IdealModel {
+  private readonly uplinks: LeafUplinks;
   private readonly latencies: PathLatencies;
   private readonly nicBytesPerNs: Float64Array;
   private readonly known = new Map<CollectiveOperation['groups'], Map<string, Ideal>>();
@@ -71,13 +73,18 @@ class IdealModel {
     private readonly settings: WireSettings,
   ) {
     this.latencies = new PathLatencies(topology, settings);
+    this.uplinks = new LeafUplinks(topology);
     this.nicBytesPerNs = Float64Array.from(topology.nics, (nic) =>
       nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps / 8, 0),
     );
   }
 
   emptyLoads(): Float64Array {
-    return new Float64Array(2 * (this.topology.nics.length + this.topology.gpus.length));
+    return new Float64Array(2 * (this.uplinkBase + this.uplinks.count));
+  }
+
+  private get uplinkBase(): number {
+    return this.topology.nics.length + this.topology.gpus.length;
   }
 
   /** Layers of a model repeat the same collective over the same groups: each shape is worked out once. */
@@ -126,10 +133,16 @@ class IdealModel {
     const packets = edge.bytes / settings.mtu;
     const data = packets * (settings.mtu + settings.headerBytes);
     const acks = packets * settings.ackBytes;
-    add(2 * from, data / this.nicBytesPerNs[from]);
-    add(2 * to + 1, data / this.nicBytesPerNs[to]);
-    add(2 * to, acks / this.nicBytesPerNs[to]);
-    add(2 * from + 1, acks / this.nicBytesPerNs[from]);
+    const cross = (port: number, bytesPerNs: number, outBytes: number, inBytes: number) => {
+      add(2 * port, outBytes / bytesPerNs);
+      add(2 * port + 1, inBytes / bytesPerNs);
+    };
+    cross(from, this.nicBytesPerNs[from], data, acks);
+    cross(to, this.nicBytesPerNs[to], acks, data);
+    if (!this.uplinks.between(from, to)) return;
+    const [up, down] = [this.uplinks.setOf(from), this.uplinks.setOf(to)];
+    cross(this.uplinkBase + up, this.uplinks.bytesPerNs(up), data, acks);
+    cross(this.uplinkBase + down, this.uplinks.bytesPerNs(down), acks, data);
   }
 
   private latencyNs(flows: FlowGroup): number {
