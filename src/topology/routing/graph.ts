@@ -19,6 +19,8 @@ export class RoutingGraph {
   readonly nodeCount: number;
   /** One more than the highest device index of a switch; arrays over switches have this length. */
   readonly switchEnd: number;
+  /** By port: the port at the other end of its link. */
+  readonly peerPort: Int32Array;
   /** By port: the node at the other end of its link, and the node that owns the port. */
   readonly peerNode: Int32Array;
   readonly ownNode: Int32Array;
@@ -42,7 +44,8 @@ export class RoutingGraph {
     this.ownNode = Int32Array.from(ports, (port) =>
       port.nic >= 0 ? devices.length + port.nic : port.device,
     );
-    this.peerNode = Int32Array.from(ports, (port) => this.ownNode[peerPort(topology, port.index)]);
+    this.peerPort = Int32Array.from(ports, (port) => peerPort(topology, port.index));
+    this.peerNode = this.peerPort.map((port) => this.ownNode[port]);
     this.direction = Int32Array.from(ports, (port) => directionFrom(topology, port.index));
     this.linkOfPort = Int32Array.from(ports, (port) => port.link);
     this.up = this.switchPorts((step) => step > 0);

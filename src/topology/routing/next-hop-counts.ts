@@ -17,7 +17,7 @@ export interface NextHopCounts {
 /** Counts over one table, as if every switch went by it. */
 export function nextHopCounts(table: RouteTable): NextHopCounts {
   const { graph } = table;
-  const { devices, nics, ports, links } = graph.topology;
+  const { devices, nics, ports } = graph.topology;
   const nextHops = new Int32Array(devices.length);
   const portPrefixes = new Int32Array(ports.length);
   const members = new Int32Array(table.classCount);
@@ -28,8 +28,7 @@ export function nextHopCounts(table: RouteTable): NextHopCounts {
   }
   for (let at = 0; at < graph.nicPorts.ports.length; at++) {
     const port = graph.nicPorts.ports[at];
-    const link = links[graph.linkOfPort[port]];
-    if (table.usable[link.index] === 1) portPrefixes[link.portA === port ? link.portB : link.portA]++;
+    if (table.usable[graph.linkOfPort[port]] === 1) portPrefixes[graph.peerPort[port]]++;
   }
   for (let port = 0; port < ports.length; port++) nextHops[ports[port].device] += portPrefixes[port];
   return { nextHops, portPrefixes };

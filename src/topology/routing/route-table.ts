@@ -29,6 +29,8 @@ export class RouteTable {
   readonly classCount: number;
   /** By link: 1 when both directions are believed up. */
   readonly usable: Uint8Array;
+  /** The same by port, for the inner loops. */
+  private readonly portUsable: Uint8Array;
   private readonly attachedSwitches: number[][] = [];
   private readonly routes: (ClassRoutes | undefined)[] = [];
 
@@ -39,6 +41,7 @@ export class RouteTable {
   ) {
     this.usable = new Uint8Array(graph.topology.links.length).fill(1);
     for (const direction of downDirections) this.usable[direction >> 1] = 0;
+    this.portUsable = Uint8Array.from(graph.linkOfPort, (link) => this.usable[link]);
     this.classOfNic = new Int32Array(graph.topology.nics.length);
     this.classCount = this.classify();
   }
@@ -93,27 +96,24 @@ export class RouteTable {
 
   /** Usable ports of a leaf towards a NIC attached to it: their number for member -1, else the member-th port. */
   private lastHops(device: number, destinationNic: number, member: number): number {
-    const { nicPorts, linkOfPort, peerNode, topology } = this.graph;
+    const { nicPorts, peerNode, peerPort } = this.graph;
     let seen = 0;
     for (let at = nicPorts.start[destinationNic]; at < nicPorts.start[destinationNic + 1]; at++) {
       const port = nicPorts.ports[at];
-      if (peerNode[port] !== device || this.usable[linkOfPort[port]] === 0) continue;
-      if (seen === member) {
-        const link = topology.links[linkOfPort[port]];
-        return link.portA === port ? link.portB : link.portA;
-      }
+      if (peerNode[port] !== device || this.portUsable[port] === 0) continue;
+      if (seen === member) return peerPort[port];
       seen++;
     }
     return seen;
   }
 
   private firstHops(sourceNic: number, destinationNic: number, member: number): number {
-    const { nicPorts, linkOfPort, peerNode } = this.graph;
+    const { nicPorts, peerNode } = this.graph;
     const { distance } = this.routesTo(destinationNic);
     let seen = 0;
     for (let at = nicPorts.start[sourceNic]; at < nicPorts.start[sourceNic + 1]; at++) {
       const port = nicPorts.ports[at];
-      if (this.usable[linkOfPort[port]] === 0 || distance[peerNode[port]] === 0) continue;
+      if (this.portUsable[port] === 0 || distance[peerNode[port]] === 0) continue;
       if (seen === member) return port;
       seen++;
     }
@@ -121,14 +121,14 @@ export class RouteTable {
   }
 
   private classify(): number {
-    const { nicPorts, linkOfPort, peerNode, topology } = this.graph;
+    const { nicPorts, peerNode, topology } = this.graph;
     const known = new Map<string, number>();
     for (let nic = 0; nic < topology.nics.length; nic++) {
       const attached: number[] = [];
       for (let at = nicPorts.start[nic]; at < nicPorts.start[nic + 1]; at++) {
         const port = nicPorts.ports[at];
         const leaf = peerNode[port];
-        if (this.usable[linkOfPort[port]] === 1 && !attached.includes(leaf)) attached.push(leaf);
+        if (this.portUsable[port] === 1 && !attached.includes(leaf)) attached.push(leaf);
       }
       attached.sort((a, b) => a - b);
       const key = attached.join();
@@ -167,7 +167,7 @@ export class RouteTable {
     distance: Int16Array,
     way: Uint8Array,
   ): number[] {
-    const { peerNode, linkOfPort } = this.graph;
+    const { peerNode } = this.graph;
     const fresh: number[] = [];
     const merged: number[] = [];
     let nextSettled = 0;
@@ -181,7 +181,7 @@ export class RouteTable {
       for (let at = lists.start[device]; at < lists.start[device + 1]; at++) {
         const port = lists.ports[at];
         const peer = peerNode[port];
-        if (this.usable[linkOfPort[port]] === 0 || way[peer] !== NO_ROUTE) continue;
+        if (this.portUsable[port] === 0 || way[peer] !== NO_ROUTE) continue;
         way[peer] = label;
         distance[peer] = distance[device] + 1;
         fresh.push(peer);
@@ -191,7 +191,7 @@ export class RouteTable {
   }
 
   private group(distance: Int16Array, way: Uint8Array): PortLists {
-    const { peerNode, linkOfPort, up, flat, down } = this.graph;
+    const { peerNode, up, flat, down } = this.graph;
     const start = new Int32Array(distance.length + 1);
     const ports: number[] = [];
     for (let device = 0; device < distance.length; device++) {
@@ -202,7 +202,7 @@ export class RouteTable {
           const peer = peerNode[port];
           // A peer may route by a way that is later in the order; handing it traffic would make a valley.
           const allowed = way[peer] !== NO_ROUTE && way[peer] <= way[device];
-          if (allowed && this.usable[linkOfPort[port]] === 1 && distance[peer] === distance[device] - 1) {
+          if (allowed && this.portUsable[port] === 1 && distance[peer] === distance[device] - 1) {
             ports.push(port);
           }
         }
