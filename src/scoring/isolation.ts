@@ -100,16 +100,14 @@ function victimFlowShare(
   return flows === 0 ? null : victims / flows;
 }
 
-/** Which GPUs share the pod, or else the rail, of the faulted links; undefined when they have neither. */
+/** Which GPUs share the rail, or else the pod, of the faulted links; undefined when they have neither. */
 function regionOf(topology: Topology, elements: FaultElements): ((gpu: number) => boolean) | undefined {
   const links = [...elements.links].map((link) => topology.links[link]);
-  const pods = new Set(links.map((link) => link.pod));
-  if (!pods.has(undefined) && pods.size > 0) {
-    return (gpu) => nicLinks(topology, gpu).some((link) => pods.has(link.pod));
-  }
-  const rails = new Set(links.map((link) => link.rail));
-  if (!rails.has(undefined) && rails.size > 0) {
-    return (gpu) => nicLinks(topology, gpu).some((link) => rails.has(link.rail));
+  for (const key of ['rail', 'pod'] as const) {
+    const regions = new Set(links.map((link) => link[key]));
+    if (regions.size > 0 && !regions.has(undefined)) {
+      return (gpu) => nicLinks(topology, gpu).some((link) => regions.has(link[key]));
+    }
   }
   return undefined;
 }

@@ -163,12 +163,12 @@ const ROWS: Record<ScoreName, Record<string, Row>> = {
       'share of all links that were paused',
     ],
     containment: [
-      'loss inside the pod or rail',
+      'loss inside the rail or pod',
       'number',
       'share',
       ratio,
       'higher',
-      "share of the lost GPU time inside the element's pod or rail",
+      "share of the lost GPU time inside the element's rail or pod",
     ],
   },
   explainability: {
