@@ -6,6 +6,7 @@
  * by the time they overlap with it, culprits on the job's own paths counting ten times as much.
  */
 import type { Context, Interval } from './features/context.js';
+import { AFTER_STEPS } from './features/job-loss.js';
 import type { JobLoss, LossInterval } from './features/job-loss.js';
 import { hostPortsBelow, jobUses } from './features/reach.js';
 import type { Explanation } from './rank.js';
@@ -22,8 +23,6 @@ export interface Attribution {
 }
 
 const OFF_PATH_WEIGHT = 0.1;
-/** A step that starts within this many normal steps of the end of a fault still feels it. */
-const AFTER_STEPS = 2;
 
 export function attribute(
   context: Context,
@@ -67,7 +66,7 @@ function splitLoss(
 ): number[] {
   const parts = culprits.map(() => 0);
   const graceNs = AFTER_STEPS * (loss.normalStepNs ?? 0);
-  for (const run of runsOf(loss.slow)) {
+  for (const run of runsOf(loss.losses)) {
     const whole: Interval = { fromNs: run[0].fromNs, toNs: run[run.length - 1].toNs };
     const weights = culprits.map((culprit, index) => {
       const shared = sharedNs(whole, { ...culprit.during, toNs: culprit.during.toNs + graceNs });
@@ -85,10 +84,10 @@ function splitLoss(
   return parts;
 }
 
-/** Slow intervals that follow each other without a normal step in between. */
-function runsOf(slow: readonly LossInterval[]): LossInterval[][] {
+/** Losses that follow each other without a normal step in between. */
+function runsOf(losses: readonly LossInterval[]): LossInterval[][] {
   const runs: LossInterval[][] = [];
-  for (const interval of slow) {
+  for (const interval of losses) {
     const last = runs.at(-1);
     if (last !== undefined && interval.fromNs <= last[last.length - 1].toNs) last.push(interval);
     else runs.push([interval]);

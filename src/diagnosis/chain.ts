@@ -36,7 +36,7 @@ export function chainOf(
 }
 
 function jobStep(loss: JobLoss, culprit: Explanation): ChainStep {
-  const first = loss.slow.find((interval) => interval.toNs > (culprit.onsetNs ?? -Infinity));
+  const first = loss.losses.find((interval) => interval.toNs > (culprit.onsetNs ?? -Infinity));
   const normal = number((loss.normalStepNs ?? 0) / 1e9);
   const claim =
     loss.diedNs !== null

@@ -1,7 +1,7 @@
 /**
  * The evidence behind a culprit: which series to show a doubting engineer, those that changed and no others.
  */
-import { edgeId, jobId, nicId } from '../kernel/elements.js';
+import { jobId, nicId } from '../kernel/elements.js';
 import type { MetricName } from '../telemetry/catalog.js';
 import type { Series } from '../telemetry/series.js';
 import { peerPort } from '../topology/model.js';
@@ -101,17 +101,20 @@ function nicSeries(context: Context, during: Interval): Series[] {
   });
 }
 
-/** The edges of the affected jobs that stood still longest. */
+/** The edges of the affected jobs that stood still longest; by rank where they stood equally long. */
 export function stalledEdges(context: Context, during: Interval, affected: readonly JobLoss[]): Series[] {
-  const edges = affected.flatMap(({ job }) => {
-    const ids = new Set<string>();
-    for (const operation of job.program.operations) {
-      if (operation.type !== 'collective') continue;
-      for (const group of operation.groups) {
-        group.forEach((rank) => group.forEach((other) => ids.add(edgeId(job.name, rank, other))));
-      }
-    }
-    return [...ids].flatMap((id) => context.read('edge_stalled_s', id) ?? []);
+  const names = affected.map(({ job }) => job.name);
+  const edges = context.all('edge_stalled_s').flatMap((series) => {
+    const [, name, source, destination] = /^edge:(.*)\/(\d+)-(\d+)$/.exec(series.element) ?? [];
+    const job = names.indexOf(name);
+    return job < 0 ? [] : [{ series, order: [job, Number(source), Number(destination)] }];
   });
-  return mostRisen(edges, during, MOST_EDGES);
+  edges.sort(
+    ({ order: one }, { order: other }) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2],
+  );
+  return mostRisen(
+    edges.map(({ series }) => series),
+    during,
+    MOST_EDGES,
+  );
 }

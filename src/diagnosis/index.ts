@@ -35,7 +35,10 @@ export function diagnose(input: DiagnosisInput): Verdict {
   const devices = observeDevices(context);
   const observations: Observations = { devices, links: observeLinks(context, devices) };
   const { culprits, rejected } = rank(FAMILIES.flatMap((family) => family(context, observations)));
-  const losses = observeJobLosses(context);
+  const losses = observeJobLosses(
+    context,
+    culprits.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),
+  );
   const attribution = attribute(context, culprits, losses);
   if (culprits.length > 0) return found(context, observations, culprits, attribution);
   return notFound(context, measureCoverage(context, observations.links), attribution, rejected);

@@ -24,7 +24,12 @@ const job: Job = {
   priority: 3,
 };
 
-function lossOf(stepEndsS: readonly number[], toS: number, diedS?: number) {
+function lossOf(
+  stepEndsS: readonly number[],
+  toS: number,
+  suspects: [number, number][] = [],
+  diedS?: number,
+) {
   const steps = new SeriesBuilder('job_steps', 'job:llm');
   steps.push(0, 0);
   stepEndsS.forEach((endS, index) => steps.push(endS * 1e9, index + 1));
@@ -32,8 +37,11 @@ function lossOf(stepEndsS: readonly number[], toS: number, diedS?: number) {
   state.push(0, 1);
   if (diedS !== undefined) state.push(diedS * 1e9, 0);
   const series = [steps.build(), state.build()];
-  const evidence = { fromNs: 0, toNs: toS * 1e9, series };
-  return observeJobLosses(new Context({ topology, jobs: [job], evidence }))[0];
+  const context = new Context({ topology, jobs: [job], evidence: { fromNs: 0, toNs: toS * 1e9, series } });
+  return observeJobLosses(
+    context,
+    suspects.map(([fromS, untilS]) => ({ fromNs: fromS * 1e9, toNs: untilS * 1e9 })),
+  )[0];
 }
 
 describe('lost time of a job', () => {
@@ -51,13 +59,25 @@ describe('lost time of a job', () => {
     expect(lossOf([1, 2, 3, 4], 20).lostNs).toBe(15e9);
   });
 
-  it('is everything since the last step once the job died', () => {
-    const loss = lossOf([1, 2, 3, 4], 20, 10);
+  it('is everything since the last step once the job died, save the step that was due', () => {
+    const loss = lossOf([1, 2, 3, 4], 20, [], 10);
     expect(loss.diedNs).toBe(10e9);
-    expect(loss.lostNs).toBe(16e9);
+    expect(loss.lostNs).toBe(15e9);
   });
 
   it('is not known without steps', () => {
     expect(lossOf([], 20).normalStepNs).toBeNull();
+  });
+
+  it('takes its pace from the time before the suspect, and sums small losses under it', () => {
+    const ends = [1, 2, 3, 4, 5, 6, 7.05, 8.1, 9.15, 10.2, 11.25, 12.25, 13.25];
+    const loss = lossOf(ends, 13.25, [[6, 11]]);
+    expect(loss.normalStepNs).toBe(1e9);
+    expect(loss.lostNs).toBeCloseTo(0.25e9, -2);
+  });
+
+  it('is nothing under a suspect that made no difference to noisy steps', () => {
+    const ends = [1, 2.1, 3, 4.1, 5.1, 6, 7.1, 8, 9.1, 10.1, 11, 12.1];
+    expect(lossOf(ends, 12.1, [[6.5, 9]]).lostNs).toBe(0);
   });
 });

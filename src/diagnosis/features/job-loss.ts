@@ -2,19 +2,21 @@
  * GPU time lost by each job, read off its step counter.
  *
  * Every instant lies in a step: between two readings of the counter, `n` steps at the job's normal pace should have
- * taken `n` times the normal step; what took longer is lost. The step still open at the end of the window is lost from
- * the moment it exceeds a normal one, and a job that died loses everything from then on. The normal pace is found
- * without knowing when a fault began: the median of the steps within 5 % of the fast fifth of all steps, so that even
- * a window mostly full of slow steps has a sound baseline. Not modelled: steps redone after a restart.
+ * taken `n` times the normal step; what took longer is lost. The step still open at the end is lost from the moment it
+ * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
+ * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
+ * links, and their steps wander by some percent in the best of fabrics. Not modelled: steps redone after a restart.
  */
 import { jobId } from '../../kernel/elements.js';
 import type { Job } from '../../workload/job.js';
+import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
-import { freshSamples, stateSpans } from './samples.js';
+import { freshSamples, stateSpans, union } from './samples.js';
 import type { Sample } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
 export interface LossInterval extends Interval {
+  /** Negative where a step was faster than normal. */
   lostNs: number;
 }
 
@@ -23,67 +25,61 @@ export interface JobLoss {
   gpus: number;
   /** Normal step time, ns; null when the job's steps are not known. */
   normalStepNs: number | null;
-  /** Longest step, ns; null as above. */
+  /** Longest step in the losses, ns; null without any. */
   slowestStepNs: number | null;
-  slow: LossInterval[];
+  losses: LossInterval[];
   /** Time lost in the window, ns (per GPU; times `gpus` for GPU time). */
   lostNs: number;
   /** When the scheduler saw the job fail, ns; null when it did not. */
   diedNs: number | null;
 }
 
-/** Slower than this by comparison is slow; below it is noise. */
-const SLOW_RATIO = 0.02;
-const SLOW_SPREADS = 4;
-const FAST_SHARE = 0.2;
-const FAST_BAND = 1.05;
-
 interface StepReading extends Interval {
   steps: number;
-  /** False where the reading opens in mid-step. */
+  /** False where the reading opens or ends in mid-step. */
   whole: boolean;
 }
 
-export function observeJobLosses(context: Context): JobLoss[] {
-  return context.jobs.map((job) => observeJobLoss(context, job));
+interface Pace {
+  normalNs: number;
+  spreadNs: number;
 }
 
-function observeJobLoss(context: Context, job: Job): JobLoss {
-  const gpus = job.placement.length;
+/** Steps that make a pace, at least. */
+const FEWEST_STEPS = 5;
+/** A step that starts within this many normal steps of the end of a fault still feels it. */
+export const AFTER_STEPS = 2;
+/** A lone slow step is a loss from here on; noise below. */
+const LONE_RATIO = 0.15;
+const LONE_SPREADS = 6;
+/** All steps under suspects together are a loss from here on. */
+const JOINT_RATIO = 0.01;
+const JOINT_SPREADS = 3;
+const FAST_SHARE = 0.2;
+const FAST_BAND = 1.05;
+
+/** @param suspects when culprits were at work, from onset to end; empty when there is none */
+export function observeJobLosses(context: Context, suspects: readonly Interval[]): JobLoss[] {
+  return context.jobs.map((job) => observeJobLoss(context, job, suspects));
+}
+
+function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[]): JobLoss {
   const diedNs = deathOf(context, job);
-  const untilNs = diedNs ?? context.window.toNs;
-  const samples = freshSamples(context.read('job_steps', jobId(job.name)));
-  const readings = stepReadings(job, samples);
-  const paces = readings
-    .filter((reading) => reading.whole && reading.steps > 0)
-    .map((reading) => (reading.toNs - reading.fromNs) / reading.steps);
-  if (paces.length === 0) {
-    return { job, gpus, normalStepNs: null, slowestStepNs: null, slow: [], lostNs: 0, diedNs };
-  }
-  const fast = quantile(paces, FAST_SHARE);
-  const normal = paces.filter((pace) => pace <= fast * FAST_BAND);
-  const normalStepNs = median(normal);
-  const allowedNs = Math.max(SLOW_RATIO * normalStepNs, SLOW_SPREADS * robustSpread(normal));
-  const slow = readings
-    .map(({ fromNs, toNs, steps }) => ({ fromNs, toNs, lostNs: toNs - fromNs - steps * normalStepNs, steps }))
-    .filter(({ lostNs, steps }) => lostNs > allowedNs * Math.max(1, steps))
-    .map(({ fromNs, toNs, lostNs }): LossInterval => ({ fromNs, toNs, lostNs }));
-  const lastNs = samples[samples.length - 1].timeNs;
-  const openNs = untilNs - lastNs;
-  if (openNs > normalStepNs + allowedNs) {
-    slow.push({ fromNs: lastNs, toNs: untilNs, lostNs: diedNs === null ? openNs - normalStepNs : openNs });
-  }
+  const readings = stepReadings(context, job, diedNs);
+  const pace = paceOf(readings, suspects);
+  const known = { job, gpus: job.placement.length, diedNs };
+  if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
+  const losses = lossesOf(readings, pace, suspects);
   if (diedNs !== null && diedNs < context.window.toNs) {
-    slow.push({ fromNs: diedNs, toNs: context.window.toNs, lostNs: context.window.toNs - diedNs });
+    losses.push({ fromNs: diedNs, toNs: context.window.toNs, lostNs: context.window.toNs - diedNs });
   }
+  const slowest = Math.max(...losses.map(({ lostNs }) => lostNs + pace.normalNs));
   return {
-    job,
-    gpus,
-    normalStepNs,
-    slowestStepNs: Math.max(...paces, openNs),
-    slow,
-    lostNs: slow.reduce((sum, interval) => sum + interval.lostNs, 0),
-    diedNs,
+    ...known,
+    normalStepNs: pace.normalNs,
+    slowestStepNs: losses.length === 0 ? null : slowest,
+    losses,
+    lostNs: losses.reduce((sum, { lostNs }) => sum + lostNs, 0),
   };
 }
 
@@ -93,7 +89,8 @@ function deathOf(context: Context, job: Job): number | null {
   return dead?.fromNs ?? null;
 }
 
-function stepReadings(job: Job, samples: readonly Sample[]): StepReading[] {
+function stepReadings(context: Context, job: Job, diedNs: number | null): StepReading[] {
+  const samples: Sample[] = freshSamples(context.read('job_steps', jobId(job.name)));
   const readings: StepReading[] = [];
   for (let index = 1; index < samples.length; index++) {
     const { timeNs, value } = samples[index - 1];
@@ -102,5 +99,64 @@ function stepReadings(job: Job, samples: readonly Sample[]): StepReading[] {
     const fromNs = value === 0 ? Math.max(timeNs, job.startNs) : timeNs;
     readings.push({ fromNs, toNs: samples[index].timeNs, steps, whole: index > 1 || value === 0 });
   }
+  const last = readings.at(-1);
+  const endNs = diedNs ?? context.window.toNs;
+  if (last !== undefined && endNs > last.toNs) {
+    readings.push({ fromNs: last.toNs, toNs: endNs, steps: 0, whole: false });
+  }
   return readings;
+}
+
+/** Before the first suspect, else beside them, else the fast fifth: a pace that no fault has touched. */
+function paceOf(readings: readonly StepReading[], suspects: readonly Interval[]): Pace | null {
+  const whole = readings.filter((reading) => reading.whole && reading.steps > 0);
+  if (whole.length === 0) return null;
+  const paces = (some: readonly StepReading[]): number[] =>
+    some.map((reading) => (reading.toNs - reading.fromNs) / reading.steps);
+  const firstNs = Math.min(Infinity, ...suspects.map((suspect) => suspect.fromNs));
+  const calm = [
+    whole.filter((reading) => Number.isFinite(firstNs) && reading.toNs <= firstNs),
+    whole.filter((reading) => suspects.length > 0 && !suspects.some((suspect) => overlaps(suspect, reading))),
+  ].find((some) => some.length >= FEWEST_STEPS);
+  const all = paces(calm ?? whole);
+  const usual = calm === undefined ? fastSteps(all) : withoutOutliers(all);
+  return {
+    normalNs: usual.reduce((sum, pace) => sum + pace, 0) / usual.length,
+    spreadNs: robustSpread(usual),
+  };
+}
+
+function fastSteps(paces: readonly number[]): number[] {
+  const fast = quantile(paces, FAST_SHARE);
+  return paces.filter((pace) => pace <= fast * FAST_BAND);
+}
+
+function withoutOutliers(paces: readonly number[]): number[] {
+  const limit = (1 + LONE_RATIO) * median(paces);
+  return paces.filter((pace) => pace <= limit);
+}
+
+function lossesOf(
+  readings: readonly StepReading[],
+  { normalNs, spreadNs }: Pace,
+  suspects: readonly Interval[],
+): LossInterval[] {
+  const reach = union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
+  const excess = ({ fromNs, toNs, steps }: StepReading): LossInterval => {
+    const tookNs = toNs - fromNs;
+    // An open step is no loss before it exceeds a normal one.
+    return { fromNs, toNs, lostNs: steps > 0 ? tookNs - steps * normalNs : Math.max(0, tookNs - normalNs) };
+  };
+  const lone = readings.filter((reading) => !reach.some((suspect) => overlaps(suspect, reading)));
+  const losses = lone
+    .map(excess)
+    .filter(({ lostNs }) => lostNs > Math.max(LONE_RATIO * normalNs, LONE_SPREADS * spreadNs));
+  for (const suspect of reach) {
+    const joint = readings.filter((reading) => overlaps(suspect, reading)).map(excess);
+    const lostNs = joint.reduce((sum, interval) => sum + interval.lostNs, 0);
+    const tookNs = joint.reduce((sum, { fromNs, toNs }) => sum + toNs - fromNs, 0);
+    const noiseNs = JOINT_SPREADS * spreadNs * Math.sqrt(joint.length);
+    if (lostNs > Math.max(JOINT_RATIO * tookNs, noiseNs)) losses.push(...joint);
+  }
+  return losses.sort((one, other) => one.fromNs - other.fromNs);
 }
