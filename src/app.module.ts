@@ -1,0 +1,134 @@
+/**
+ * The program as one Nest application: API, worker, or both in one process, on one database and one queue.
+ *
+ * What the entry points share and nothing more. The database is opened first and closed last, whatever fails in
+ * between, so that an embedded server never stays behind.
+ */
+import { Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express from 'express';
+import helmet from 'helmet';
+import type { AddressInfo } from 'node:net';
+import { MIGRATIONS } from '../migrations/index.js';
+import { ExperimentEntity } from './experiments/experiment.entity.js';
+import { SchemasController } from './experiments/schemas.controller.js';
+import { FabricEntity } from './fabrics/stored/fabric.entity.js';
+import { EnvironmentError } from './kernel/problem.js';
+import { describeApi } from './openapi.js';
+import { AuthModule } from './platform/auth/auth.module.js';
+import { CONFIG, type Config } from './platform/config/config.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { openDatabase, type Database } from './platform/database/database.js';
+import { HealthModule } from './platform/health/health.module.js';
+import { YAML_TYPES } from './platform/http/definition-body.js';
+import { createLogger, NestLogger, type Logger as PinoLogger } from './platform/logging/logger.js';
+import { LoggingModule } from './platform/logging/logging.module.js';
+import { ProblemFilter } from './platform/problem/problem.filter.js';
+import { QueueModule } from './platform/queue/queue.module.js';
+import { RUN_ENTITIES } from './runs/run.entity.js';
+import { RunsApiModule, RunsWorkerModule } from './runs/runs.module.js';
+
+export interface AppParts {
+  /** Serve REST. */
+  api: boolean;
+  /** Take runs from the queue. */
+  worker: boolean;
+}
+
+export interface RunningApp {
+  /** Base URL of the API without a trailing slash; undefined for a worker alone. */
+  url?: string;
+  close(): Promise<void>;
+}
+
+const SCHEMA = { entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES], migrations: MIGRATIONS };
+const MOST_BODY = '20mb';
+
+@Module({})
+export class AppModule {
+  static forRoot(config: Config, database: Database, log: PinoLogger, parts: AppParts): DynamicModule {
+    return {
+      module: AppModule,
+      global: true,
+      imports: [
+        LoggingModule.forRoot(log),
+        DatabaseModule.forDatabase(database),
+        QueueModule.forRoot(config),
+        AuthModule.forRoot(config),
+        HealthModule,
+        ...(parts.api ? [RunsApiModule] : []),
+        ...(parts.worker ? [RunsWorkerModule.forRoot()] : []),
+      ],
+      controllers: parts.api ? [SchemasController] : [],
+      providers: [{ provide: CONFIG, useValue: config }],
+      exports: [CONFIG],
+    };
+  }
+}
+
+/**
+ * Starts the parts asked for.
+ * @throws EnvironmentError when the database can't be had or the port is taken
+ */
+export async function startApp(config: Config, parts: AppParts): Promise<RunningApp> {
+  const log = createLogger(config);
+  const database = await openDatabase(config, SCHEMA, (error) => log.warn({ error }, 'database'));
+  try {
+    const app = await NestFactory.create<NestExpressApplication>(
+      AppModule.forRoot(config, database, log, parts),
+      {
+        logger: new NestLogger(log),
+        bodyParser: false,
+        abortOnError: false,
+      },
+    );
+    prepare(app, parts);
+    if (!parts.api) {
+      await app.init();
+      return { close: () => app.close() };
+    }
+    const url = await listen(app, config);
+    log.info({ url }, 'listening');
+    return { url, close: () => app.close() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function prepare(app: NestExpressApplication, parts: AppParts): void {
+  app.use(helmet());
+  app.use(express.json({ limit: MOST_BODY, type: ['application/json', 'application/*+json'] }));
+  app.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
+  app.useGlobalFilters(new ProblemFilter());
+  if (parts.api) describeApi(app);
+}
+
+async function listen(app: NestExpressApplication, config: Config): Promise<string> {
+  try {
+    await app.listen(config.port, config.host);
+  } catch (error) {
+    await app.close();
+    throw listenError(error, config);
+  }
+  const { address, port } = app.getHttpServer().address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+function listenError(error: unknown, { host, port }: Config): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') {
+    return new EnvironmentError(
+      `port ${port} on ${host} is taken by another program`,
+      'choose another with --port or FABRICDRILL_PORT; --port 0 takes any free one',
+    );
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+    return new EnvironmentError(
+      `can't listen on ${host} port ${port} (${code})`,
+      'set FABRICDRILL_HOST to an address of this machine and FABRICDRILL_PORT to a port above 1023',
+    );
+  }
+  return error;
+}

@@ -1,0 +1,54 @@
+/**
+ * The command line as a whole: commands, help, exit codes.
+ *
+ * Results go to stdout, progress and errors to stderr. Exit codes are the published ones; commander's own usage
+ * errors count as bad input (2).
+ */
+import { Command, CommanderError } from 'commander';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { VERSION } from '../platform/version.js';
+import { createContext, type CommandContext } from './context.js';
+import { printFailure } from './failure.js';
+import { addFabricsCommand } from './fabrics.js';
+import { addFaultsCommand } from './faults.js';
+import { addRunCommand } from './run.js';
+import { addRunsCommand } from './runs.js';
+import { addServeCommand } from './serve.js';
+import { addPlanCommand, addValidateCommand } from './validate.js';
+
+const EXIT_CODES = `
+Exit codes: 0 passed · 1 failed · 2 bad input · 3 inconclusive or could not run · 4 aborted and reverted ·
+5 rollback failed, a fault may still be in place · 70 a bug of ours`;
+
+/** Runs a command line. @returns the exit code; never throws */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.passed;
+  const act = async (work: (context: CommandContext) => Promise<ExitCode>): Promise<void> => {
+    exitCode = await work(createContext());
+  };
+  try {
+    await buildProgram(act).parseAsync(argv);
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.passed : EXIT.badInput;
+    return printFailure(error);
+  }
+}
+
+function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>): Command {
+  const program = new Command('fabricdrill')
+    .description('Fault drills for RoCE AI-training fabrics: inject, watch, undo, diagnose blind, score.')
+    .version(VERSION)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError('(add --help for what is possible)')
+    .addHelpText('after', EXIT_CODES);
+  addRunCommand(program, act);
+  addValidateCommand(program, act);
+  addPlanCommand(program, act);
+  addServeCommand(program, act);
+  addRunsCommand(program, act);
+  addFabricsCommand(program, act);
+  addFaultsCommand(program, act);
+  return program;
+}

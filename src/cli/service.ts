@@ -1,0 +1,31 @@
+/**
+ * Long-running processes: start, wait for a signal, leave in order.
+ */
+import { startApp, type AppParts } from '../app.module.js';
+import { loadConfig, type Config } from '../platform/config/config.js';
+import { printFailure } from './failure.js';
+
+/** An entry point's whole life. Sets the exit code. */
+export async function runService(parts: AppParts): Promise<void> {
+  try {
+    await serveUntilSignal(loadConfig(), parts, () => undefined);
+  } catch (error) {
+    process.exitCode = printFailure(error);
+  }
+}
+
+/** @param started told the URL once requests are taken */
+export async function serveUntilSignal(
+  config: Config,
+  parts: AppParts,
+  started: (url: string | undefined) => void,
+): Promise<void> {
+  const stop = new Promise<void>((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+  const app = await startApp(config, parts);
+  started(app.url);
+  await stop;
+  await app.close();
+}
