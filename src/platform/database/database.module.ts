@@ -6,8 +6,7 @@
  */
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Config } from '../config/config.js';
-import { type Database, openDatabase, type Schema } from './database.js';
+import type { Database } from './database.js';
 
 /** Injection token of the `Database`. */
 export const DATABASE = Symbol('fabricdrill database');
@@ -17,25 +16,16 @@ export const DATABASE = Symbol('fabricdrill database');
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Opens the configured database when the application is created. */
-  static forRoot(config: Config, schema: Schema): DynamicModule {
-    return DatabaseModule.providing(() => openDatabase(config, schema));
-  }
-
   /**
-   * Uses a database that is open already, for an entry point that must close it even if the application never
-   * comes up (an embedded server would stay behind otherwise).
+   * Takes a database that is open: the entry point opens it before and closes it even if the application never comes
+   * up, since an embedded server would stay behind otherwise.
    */
   static forDatabase(database: Database): DynamicModule {
-    return DatabaseModule.providing(() => Promise.resolve(database));
-  }
-
-  private static providing(open: () => Promise<Database>): DynamicModule {
     return {
       module: DatabaseModule,
       providers: [
-        { provide: DATABASE, useFactory: open },
-        { provide: DataSource, useFactory: (database: Database) => database.dataSource, inject: [DATABASE] },
+        { provide: DATABASE, useValue: database },
+        { provide: DataSource, useValue: database.dataSource },
       ],
       exports: [DATABASE, DataSource],
     };

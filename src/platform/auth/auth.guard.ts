@@ -1,0 +1,74 @@
+/**
+ * One bearer token for the whole API (RFC 6750), compared in constant time.
+ *
+ * Without a token the server listens on loopback only (the configuration sees to it) and is open to programs of this
+ * machine. A web page in the user's browser is not one of them: it could reach us under a name of its own that
+ * resolves to 127.0.0.1 (DNS rebinding), so the Host header must then name a loopback address. Users and roles are
+ * not modelled.
+ */
+import {
+  type CanActivate,
+  type ExecutionContext,
+  HttpException,
+  HttpStatus,
+  Inject,
+  Injectable,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../config/variables.js';
+import { PUBLIC } from './public.js';
+
+/** Injection token of the expected bearer token, or undefined. */
+export const BEARER_TOKEN = Symbol('fabricdrill bearer token');
+
+@Injectable()
+export class AuthGuard implements CanActivate {
+  private readonly expected?: Buffer;
+
+  constructor(
+    private readonly reflector: Reflector,
+    @Inject(BEARER_TOKEN) token: string | undefined,
+  ) {
+    if (token !== undefined) this.expected = digest(token);
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const open = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (open === true) return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    if (this.expected === undefined) return refuseForeignHost(request);
+    if (this.isExpected(request.headers.authorization)) return true;
+    http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer realm="fabricdrill"');
+    throw new HttpException(
+      'this server wants its bearer token (header "Authorization: Bearer TOKEN"; the command line takes it from FABRICDRILL_TOKEN)',
+      HttpStatus.UNAUTHORIZED,
+    );
+  }
+
+  private isExpected(header: string | undefined): boolean {
+    const given = /^Bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
+    // Digests have one length, so that the comparison tells nothing about the token's.
+    return (
+      given !== undefined && this.expected !== undefined && timingSafeEqual(digest(given), this.expected)
+    );
+  }
+}
+
+function refuseForeignHost(request: Request): true {
+  const host = (request.headers.host ?? 'localhost').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  if (isLoopback(host)) return true;
+  throw new HttpException(
+    `without a token this server answers on loopback names only, not as "${host}"; set FABRICDRILL_TOKEN to open it`,
+    HttpStatus.FORBIDDEN,
+  );
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,34 @@
+/**
+ * The run queue as a Nest module. It closes with the database, before it: see `Database.beforeClose`.
+ */
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
+import { DATABASE } from '../database/database.module.js';
+import { LOGGER, type Logger } from '../logging/logger.js';
+import { openRunQueue, RUN_QUEUE } from './run-queue.js';
+
+@Global()
+@Module({})
+export class QueueModule {
+  /** Needs `DatabaseModule` and `LoggingModule` in the application. */
+  static forRoot(config: Config): DynamicModule {
+    return {
+      module: QueueModule,
+      providers: [
+        {
+          provide: RUN_QUEUE,
+          inject: [DATABASE, LOGGER],
+          useFactory: async (database: Database, logger: Logger) => {
+            const queue = await openRunQueue(config, database.url, (error) =>
+              logger.warn({ error }, 'queue'),
+            );
+            database.beforeClose(() => queue.close());
+            return queue;
+          },
+        },
+      ],
+      exports: [RUN_QUEUE],
+    };
+  }
+}
