@@ -3,12 +3,16 @@
  */
 import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
-import { fabricSpecSchema, type FabricSpecInput } from '../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';
+
+// Specs of the simulator's room may name these only through here.
+export type { Impairment } from '../../src/fabrics/contract/impairment.js';
+export type { SimulatedFabric };
 
 /** Parses like a file does; `settings` and `telemetry` may be partial. */
 export function simulatedFabric(spec: Record<string, unknown>, seed = 1): SimulatedFabric {
-  return createSimulatedFabric({ name: 'test', spec: fabricSpecSchema.parse(spec as FabricSpecInput) }, seed);
+  return createSimulatedFabric({ name: 'test', spec: fabricSpecSchema.parse(spec) }, seed);
 }
 
 /** Two hosts with one GPU each on one switch; one job that only sends from host 1 to host 2. */

@@ -2,9 +2,14 @@
  * Who notices a fault, when, and what the routes do about it.
  */
 import { describe, expect, it } from '@jest/globals';
-import type { Impairment } from '../../fabrics/contract/impairment.js';
 import type { Evidence } from '../../telemetry/series.js';
-import { samplesOf, simulatedFabric, twoJobs, valueAt } from '../../../test/support/simulated-fabric.js';
+import {
+  samplesOf,
+  simulatedFabric,
+  twoJobs,
+  valueAt,
+  type Impairment,
+} from '../../../test/support/simulated-fabric.js';
 
 /** Times that add up to sums one can tell apart; messages arrive at once. */
 const settings = {

@@ -3,8 +3,6 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Impairment } from '../../fabrics/contract/impairment.js';
-import type { SimulatedFabric } from '../../fabrics/simulated/simulated-fabric.js';
 import { EvidenceIndex, type Evidence } from '../../telemetry/series.js';
 import type { Topology } from '../../topology/model.js';
 import {
@@ -13,6 +11,8 @@ import {
   simulatedFabric,
   twoJobs,
   valueAt,
+  type Impairment,
+  type SimulatedFabric,
 } from '../../../test/support/simulated-fabric.js';
 
 /** No sampling spread, so that all counters of an instant are read together. */
