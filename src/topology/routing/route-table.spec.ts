@@ -5,7 +5,7 @@ import { addressOf, RoutingGraph } from './graph.js';
 import { nodeSeeds } from './hash.js';
 import { nextHopCounts } from './next-hop-counts.js';
 import { MAX_PATH_LINKS, PathTracer } from './path.js';
-import { RouteTable, RouteTables } from './route-table.js';
+import { RouteTable } from './route-table.js';
 
 const small = (): Topology =>
   buildLeafSpine(
@@ -78,12 +78,6 @@ describe('route table', () => {
     expect(table.nextHopPorts(leaf1, 4)).toEqual([]);
     expect(table.nextHopPorts(leaf3, 4)).toEqual([]);
     expect(table.nextHopPorts(leaf3, 5)).toHaveLength(1);
-  });
-
-  it('is shared between nodes that believe the same', () => {
-    const tables = new RouteTables(graph);
-    expect(tables.of([4, 9])).toBe(tables.of([8, 5, 4]));
-    expect(tables.of([4])).not.toBe(tables.of([]));
   });
 });
 

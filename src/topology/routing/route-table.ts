@@ -212,29 +212,3 @@ export class RouteTable {
     return { start, ports: Int32Array.from(ports) };
   }
 }
-
-const MOST_TABLES = 64;
-
-/** Route tables of one graph, shared between all nodes that believe the same; the oldest go when there are many. */
-export class RouteTables {
-  private readonly tables = new Map<string, RouteTable>();
-
-  constructor(readonly graph: RoutingGraph) {}
-
-  /** The table for a set of directions believed down, in any order. */
-  of(downDirections: Iterable<number>): RouteTable {
-    const links = new Set<number>();
-    for (const direction of downDirections) links.add(direction >> 1);
-    const key = [...links].sort((a, b) => a - b).join();
-    let table = this.tables.get(key);
-    if (table === undefined) {
-      table = new RouteTable(
-        this.graph,
-        [...links].map((link) => 2 * link),
-      );
-      if (this.tables.size >= MOST_TABLES) this.tables.delete(this.tables.keys().next().value ?? '');
-      this.tables.set(key, table);
-    }
-    return table;
-  }
-}
