@@ -67,7 +67,7 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   }
   record.revertedNs ??= record.injectedNs === null ? null : pacer.nowNs;
   if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures });
-  if (problem !== undefined) throw problem;
+  if (problem !== undefined) throw problem as Error;
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
 
   await hooks.state('observing');
