@@ -21,7 +21,7 @@ export function idealStepNs(job: Job, topology: Topology, settings: WireSettings
   const model = new IdealModel(job.placement, topology, settings);
   const { operations } = job.program;
   const endNs = new Float64Array(operations.length);
-  const total = model.emptyLoads();
+  const uses = new Map<Ideal, number>();
   operations.forEach((operation, index) => {
     let startNs = 0;
     for (const before of operation.after) {
@@ -30,11 +30,13 @@ export function idealStepNs(job: Job, topology: Topology, settings: WireSettings
     }
     if (operation.type === 'compute') endNs[index] = startNs + operation.durationNs;
     else {
-      const { takesNs, busyNs } = model.collective(operation);
-      endNs[index] = startNs + takesNs;
-      busyNs.forEach((ns, port) => (total[port] += ns));
+      const ideal = model.collective(operation);
+      endNs[index] = startNs + ideal.takesNs;
+      uses.set(ideal, (uses.get(ideal) ?? 0) + 1);
     }
   });
+  const total = model.emptyLoads();
+  for (const [{ busyNs }, count] of uses) busyNs.forEach((ns, port) => (total[port] += ns * count));
   return Math.max(maximum(endNs), maximum(total));
 }
 
@@ -65,6 +67,9 @@ class IdealModel {
   private readonly uplinks: LeafUplinks;
   private readonly latencies: PathLatencies;
   private readonly nicBytesPerNs: Float64Array;
+  /** By port: what the edges at hand carry, ns; all zero between uses. */
+  private readonly own: Float64Array;
+  private readonly touched: number[] = [];
   private readonly known = new Map<CollectiveOperation['groups'], Map<string, Ideal>>();
 
   constructor(
@@ -74,6 +79,7 @@ class IdealModel {
   ) {
     this.latencies = new PathLatencies(topology, settings);
     this.uplinks = new LeafUplinks(topology);
+    this.own = this.emptyLoads();
     this.nicBytesPerNs = Float64Array.from(topology.nics, (nic) =>
       nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps / 8, 0),
     );
@@ -103,13 +109,10 @@ class IdealModel {
     let leastLatencyNs = Infinity;
     for (const group of operation.groups) {
       for (const flows of expandCollective(operation, group, this.placement, this.topology)) {
-        for (const part of flows.coupled ? [flows] : singly(flows)) {
-          const own = new Map<number, number>();
-          for (const edge of part.edges) this.addEdge(edge, own);
-          const latencyNs = this.latencyNs(part);
-          longestNs = Math.max(longestNs, maximum(own.values()) + latencyNs);
+        for (const part of flows.coupled ? [flows.edges] : flows.edges.map((edge) => [edge])) {
+          const latencyNs = this.latencyNs(flows, part);
+          longestNs = Math.max(longestNs, this.transferNs(part, busyNs) + latencyNs);
           leastLatencyNs = Math.min(leastLatencyNs, latencyNs);
-          for (const [port, ns] of own) busyNs.set(port, (busyNs.get(port) ?? 0) + ns);
         }
       }
     }
@@ -117,40 +120,60 @@ class IdealModel {
     return { takesNs: Math.max(longestNs, maximum(busyNs.values()) + leastLatencyNs), busyNs };
   }
 
-  private addEdge(edge: FlowEdge, busyNs: Map<number, number>): void {
+  /** Time of the busiest port of edges that move together; what each port carries is added to `busyNs`. */
+  private transferNs(edges: readonly FlowEdge[], busyNs: Map<number, number>): number {
+    const { own, touched } = this;
+    touched.length = 0;
+    for (const edge of edges) this.addEdge(edge);
+    let mostNs = 0;
+    for (const port of touched) {
+      mostNs = Math.max(mostNs, own[port]);
+      busyNs.set(port, (busyNs.get(port) ?? 0) + own[port]);
+      own[port] = 0;
+    }
+    return mostNs;
+  }
+
+  private add(port: number, ns: number): void {
+    if (ns === 0) return;
+    if (this.own[port] === 0) this.touched.push(port);
+    this.own[port] += ns;
+  }
+
+  private cross(port: number, bytesPerNs: number, outBytes: number, inBytes: number): void {
+    this.add(2 * port, outBytes / bytesPerNs);
+    this.add(2 * port + 1, inBytes / bytesPerNs);
+  }
+
+  private addEdge(edge: FlowEdge): void {
     const { topology, placement, settings } = this;
-    const add = (port: number, ns: number) => busyNs.set(port, (busyNs.get(port) ?? 0) + ns);
     const source = placement[edge.sourceRank];
     const destination = placement[edge.destinationRank];
     if (isLocalEdge(edge, placement, topology)) {
       if (topology.scaleUpGbps === 0) return;
       const ns = edge.bytes / (topology.scaleUpGbps / 8);
-      add(2 * (topology.nics.length + source), ns);
-      add(2 * (topology.nics.length + destination) + 1, ns);
+      this.add(2 * (topology.nics.length + source), ns);
+      this.add(2 * (topology.nics.length + destination) + 1, ns);
       return;
     }
     const [from, to] = [topology.gpus[source].nic, topology.gpus[destination].nic];
     const packets = edge.bytes / settings.mtu;
     const data = packets * (settings.mtu + settings.headerBytes);
     const acks = packets * settings.ackBytes;
-    const cross = (port: number, bytesPerNs: number, outBytes: number, inBytes: number) => {
-      add(2 * port, outBytes / bytesPerNs);
-      add(2 * port + 1, inBytes / bytesPerNs);
-    };
-    cross(from, this.nicBytesPerNs[from], data, acks);
-    cross(to, this.nicBytesPerNs[to], acks, data);
+    this.cross(from, this.nicBytesPerNs[from], data, acks);
+    this.cross(to, this.nicBytesPerNs[to], acks, data);
     if (!this.uplinks.between(from, to)) return;
     const [up, down] = [this.uplinks.setOf(from), this.uplinks.setOf(to)];
-    cross(this.uplinkBase + up, this.uplinks.bytesPerNs(up), data, acks);
-    cross(this.uplinkBase + down, this.uplinks.bytesPerNs(down), acks, data);
+    this.cross(this.uplinkBase + up, this.uplinks.bytesPerNs(up), data, acks);
+    this.cross(this.uplinkBase + down, this.uplinks.bytesPerNs(down), acks, data);
   }
 
-  private latencyNs(flows: FlowGroup): number {
+  private latencyNs(flows: FlowGroup, edges: readonly FlowEdge[]): number {
     const { topology, placement } = this;
     let sumNs = 0;
     let count = 0;
     if (flows.steps > 0) {
-      for (const edge of flows.edges) {
+      for (const edge of edges) {
         if (isLocalEdge(edge, placement, topology)) continue;
         const source = topology.gpus[placement[edge.sourceRank]].nic;
         sumNs += this.latencies.between(source, topology.gpus[placement[edge.destinationRank]].nic);
@@ -161,5 +184,3 @@ class IdealModel {
     return flows.steps * meanNs + flows.scaleUpSteps * topology.scaleUpDelayNs;
   }
 }
-
-const singly = (group: FlowGroup): FlowGroup[] => group.edges.map((edge) => ({ ...group, edges: [edge] }));

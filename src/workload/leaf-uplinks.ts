@@ -46,10 +46,10 @@ export class LeafUplinks {
     return this.rates[set];
   }
 
-  /** Whether traffic between two NICs has to cross uplinks. */
+  /** Whether traffic between two NICs has to cross uplinks; never where NICs are cabled to each other. */
   between(nicA: number, nicB: number): boolean {
-    const a = this.sets[this.setOfNic[nicA]];
-    const b = this.sets[this.setOfNic[nicB]];
-    return a !== b && !a.some((leaf) => b.includes(leaf));
+    const [setA, setB] = [this.setOfNic[nicA], this.setOfNic[nicB]];
+    if (setA === setB || this.rates[setA] === 0 || this.rates[setB] === 0) return false;
+    return !this.sets[setA].some((leaf) => this.sets[setB].includes(leaf));
   }
 }
