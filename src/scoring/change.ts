@@ -15,6 +15,8 @@ import { deviation, mean, median } from './statistics.js';
 const NOISE_DEVIATIONS = 6;
 const RATE_TOLERANCE = 0.1;
 const GAUGE_TOLERANCE = 0.01;
+/** Smallest change that means something, by unit: a hundredth of a level in dB is nothing. */
+const MEANINGFUL: Readonly<Record<string, number>> = { dBm: 0.5, '°C': 2 };
 /** Samples or intervals that a spread needs. */
 const BASELINE_MIN = 3;
 
@@ -29,11 +31,12 @@ function firstOutlier(
   injectedNs: number,
   tolerance: number,
   centreOf: (values: readonly number[]) => number,
+  least = 0,
 ): number | null {
   const baseline = points.filter(({ timeNs }) => timeNs <= injectedNs).map(({ value }) => value);
   if (baseline.length < BASELINE_MIN) return null;
   const centre = centreOf(baseline);
-  const limit = Math.max(NOISE_DEVIATIONS * deviation(baseline), tolerance * Math.abs(centre));
+  const limit = Math.max(NOISE_DEVIATIONS * deviation(baseline), tolerance * Math.abs(centre), least);
   const neverPaused = Math.min(...baseline) > 0;
   const outlier = points.find(
     ({ timeNs, value }) =>
@@ -78,7 +81,7 @@ export function changedAtNs(series: Series, injectedNs: number, endNs: number): 
   } else if (definition.kind === 'counter') {
     found.push(firstOutlier(rates(samples), injectedNs, RATE_TOLERANCE, mean));
   } else {
-    found.push(firstOutlier(samples, injectedNs, GAUGE_TOLERANCE, median));
+    found.push(firstOutlier(samples, injectedNs, GAUGE_TOLERANCE, median, MEANINGFUL[definition.unit]));
   }
   if (definition.sampling === 'poll') found.push(firstSilence(samples, injectedNs, endNs));
   const times = found.filter((time): time is number => time !== null);

@@ -47,8 +47,8 @@ export class Counter {
 
   /** Linear between polls; null outside of them and in silence. */
   at(timeNs: number): number | null {
-    const next = this.samples.findIndex((sample) => sample.timeNs >= timeNs);
-    if (next === -1) return null;
+    const next = this.firstFrom(timeNs);
+    if (next === this.samples.length) return null;
     const after = this.samples[next];
     if (after.timeNs === timeNs) return after.value;
     if (next === 0) return null;
@@ -56,6 +56,18 @@ export class Counter {
     const gapNs = after.timeNs - before.timeNs;
     if (gapNs > this.silenceNs) return null;
     return before.value + ((after.value - before.value) * (timeNs - before.timeNs)) / gapNs;
+  }
+
+  /** Position of the first sample at or after an instant; the number of samples when there is none. */
+  private firstFrom(timeNs: number): number {
+    let low = 0;
+    let high = this.samples.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.samples[middle].timeNs < timeNs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** Increase per ns between two instants; null when it is not known or the counter was reset. */

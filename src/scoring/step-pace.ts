@@ -20,6 +20,8 @@ const HOLD_NS = 2 * NS_PER_S;
 const HOLD_STEPS = 2;
 /** Steps that a median before the fault needs. */
 const BASELINE_STEPS_MIN = 3;
+/** Step times are differences of large instants: what they lose in the last digits is no loss of pace. */
+const ROUNDING = 1e-9;
 
 export interface PaceInterval {
   fromNs: number;
@@ -94,8 +96,10 @@ export function jobPace(index: EvidenceIndex, job: Job, injectedNs: number, endN
     Array.from({ length: span.steps }, () => (span.toNs - span.fromNs) / span.steps),
   );
   const stepNs = median(stepTimes);
-  const pace = (span: StepSpan): number =>
-    span.steps < 0 ? 0 : clamp((stepNs * span.steps) / (span.toNs - span.fromNs), 0, 1);
+  const pace = (span: StepSpan): number => {
+    const q = span.steps < 0 ? 0 : clamp((stepNs * span.steps) / (span.toNs - span.fromNs), 0, 1);
+    return q > 1 - ROUNDING ? 1 : q;
+  };
   const intervals: PaceInterval[] = spans.map((span) => ({
     fromNs: span.fromNs,
     toNs: span.toNs,
