@@ -75,14 +75,16 @@ describe('explicit topology', () => {
 
   it('finds the planes of dual-port NICs and of spines that serve one plane', () => {
     const topology = build({
-      nodes: nodes(['a', 'b', 's0', 's1'], ['h1', 'h2']),
+      nodes: nodes(['a', 'b', 's0', 's1', 'top'], ['h1', 'h2']),
       links: [
         ...['h1', 'h2'].flatMap((host) => [link(`${host}/nic-0/p0`, 'a'), link(`${host}/nic-0/p1`, 'b')]),
         link('a', 's0'),
         link('b', 's1'),
+        link('s0', 'top'),
+        link('s1', 'top'),
       ],
     });
-    expect(topology.devices.slice(0, 4).map(({ plane }) => plane)).toEqual([0, 1, 0, 1]);
+    expect(topology.devices.slice(0, 5).map(({ plane }) => plane)).toEqual([0, 1, 0, 1, undefined]);
   });
 
   it('routes across links between equals and up to mixed tiers', () => {

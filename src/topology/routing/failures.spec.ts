@@ -25,11 +25,30 @@ const odd = {
     { a: 'leaf-2', b: 'spine-1', rate, delay },
   ],
 };
+/** A core with a way down by leaf-2, which itself must go across: the core may only take the way by spine-1. */
+const skipping = {
+  builder: 'explicit',
+  nodes: [
+    ...['leaf-1', 'leaf-2', 'leaf-3'].map((name) => ({ role: 'switch', name, tier: 'leaf' })),
+    { role: 'switch', name: 'spine-1', tier: 'spine' },
+    { role: 'switch', name: 'core-1', tier: 'core' },
+    ...['host-1', 'host-2', 'host-3'].map((name) => ({ role: 'host', name })),
+  ],
+  links: [
+    ...[1, 2, 3].map((number) => ({ a: `host-${number}`, b: `leaf-${number}`, rate, delay })),
+    { a: 'leaf-1', b: 'leaf-2', rate, delay },
+    { a: 'leaf-1', b: 'spine-1', rate, delay },
+    { a: 'spine-1', b: 'core-1', rate, delay },
+    { a: 'leaf-2', b: 'core-1', rate, delay },
+    { a: 'leaf-3', b: 'core-1', rate, delay },
+  ],
+};
 const fabrics = [
   { builder: 'fat-tree', k: 4 },
   { builder: 'leaf-spine', leaves: 3, spines: 2, hostsPerLeaf: 2, linksPerSpine: 2 },
   { builder: 'dual-tor-dual-plane', hosts: 4, segments: 2, gpusPerHost: 2, spinesPerPlane: 2 },
   odd,
+  skipping,
 ].map((source) => buildTopology(topologySchema.parse(source)));
 
 const UP = 0;
