@@ -4,11 +4,12 @@
  * The two counters are read at different instants, so a single difference proves nothing under bursty load. But
  * counters only rise: at the instant t of a sender's sample the receiver's counter lies between its samples before and
  * after t. That brackets the loss so far, and loss never shrinks, so the gap between an early upper and a later lower
- * bound is loss that really happened, however the polls are skewed and whichever samples are missing. (The idea of
- * per-link conservation is NetBouncer's and every operator's; the interval form is worked out here.)
+ * bound is loss that really happened, however the polls are skewed and whichever samples are missing. Where that is too
+ * coarse for the few packets that a stalled sender loses, readings at quiet moments decide (idle-levels.ts).
  * Not modelled: counters that disagree about what a byte is (preamble, FCS); such a drift would need a ratio.
  */
 import type { Series } from '../../telemetry/series.js';
+import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
 import { freshSamples, increments } from './samples.js';
 import type { Sample } from './samples.js';
 import type { Interval } from './context.js';
@@ -60,11 +61,27 @@ export function conservation(
   const intact =
     increments(sent).some(({ gain }) => gain > toleranceBytes) &&
     runs.every((run) => run[run.length - 1].high - run[0].low <= toleranceBytes);
-  return runs.reduce<Conservation>((total, run) => add(total, lossOf(run, toleranceBytes)), {
+  const bounded = runs.reduce<Conservation>((total, run) => add(total, lossOf(run, toleranceBytes)), {
     ...UNKNOWN,
     known: true,
     intact,
   });
+  return bounded.began !== null || runs.length > 1 ? bounded : atQuietMoments(bounded, sent, received);
+}
+
+function atQuietMoments(
+  bounded: Conservation,
+  sent: Series | undefined,
+  received: Series | undefined,
+): Conservation {
+  const levels = idleLevels(freshSamples(sent), freshSamples(received));
+  if (levels === null) return bounded;
+  if (levels.shift === null) {
+    const busy = increments(sent).some(({ gain }) => gain > IDLE_TOLERANCE_BYTES);
+    return { ...bounded, intact: bounded.intact || (busy && levels.constant) };
+  }
+  const { bytes, began, settledNs } = levels.shift;
+  return { known: true, intact: false, lostBytesAtLeast: bytes, began, lastSeenNs: settledNs };
 }
 
 type Loss = Omit<Conservation, 'known' | 'intact'>;

@@ -5,7 +5,8 @@
  * taken `n` times the normal step; what took longer is lost. The step still open at the end is lost from the moment it
  * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
  * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
- * links, and their steps wander by some percent in the best of fabrics. Not modelled: steps redone after a restart.
+ * links, and their steps beat against each other in the best of fabrics. Without suspects only stalls and slowness that
+ * lasts are losses, for the same reason. Not modelled: steps redone after a restart.
  */
 import { jobId } from '../../kernel/elements.js';
 import type { Job } from '../../workload/job.js';
@@ -50,8 +51,11 @@ const FEWEST_STEPS = 5;
 /** A step that starts within this many normal steps of the end of a fault still feels it. */
 export const AFTER_STEPS = 2;
 /** A lone slow step is a loss from here on; noise below. */
-const LONE_RATIO = 0.15;
+const LONE_RATIO = 0.5;
 const LONE_SPREADS = 6;
+/** A block of steps is a loss from here on, where no suspect says when to look. */
+const LASTING_RATIO = 0.15;
+const BLOCK_STEPS = 10;
 /** All steps under suspects together are a loss from here on. */
 const JOINT_RATIO = 0.01;
 const JOINT_SPREADS = 3;
@@ -65,7 +69,8 @@ export function observeJobLosses(context: Context, suspects: readonly Interval[]
 
 function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[]): JobLoss {
   const diedNs = deathOf(context, job);
-  const readings = stepReadings(context, job, diedNs);
+  const single = stepReadings(context, job, diedNs);
+  const readings = suspects.length > 0 ? single : inBlocks(single, blockSize(single.length));
   const pace = paceOf(readings, suspects);
   const known = { job, gpus: job.placement.length, diedNs };
   if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
@@ -107,6 +112,28 @@ function stepReadings(context: Context, job: Job, diedNs: number | null): StepRe
   return readings;
 }
 
+/** Blocks of up to ten steps, at least ten blocks. */
+const blockSize = (readings: number): number => Math.max(1, Math.min(BLOCK_STEPS, Math.floor(readings / 10)));
+
+/** Readings of several steps in place of single ones, over which beats even out. */
+function inBlocks(readings: readonly StepReading[], size: number): StepReading[] {
+  const blocks: StepReading[] = [];
+  let count = 0;
+  for (const reading of readings) {
+    const last = blocks.at(-1);
+    const joins = last !== undefined && last.whole && reading.whole && count < size;
+    if (joins && reading.fromNs === last.toNs) {
+      last.toNs = reading.toNs;
+      last.steps += reading.steps;
+      count++;
+    } else {
+      blocks.push({ ...reading });
+      count = 1;
+    }
+  }
+  return blocks;
+}
+
 /** Before the first suspect, else beside them, else the fast fifth: a pace that no fault has touched. */
 function paceOf(readings: readonly StepReading[], suspects: readonly Interval[]): Pace | null {
   const whole = readings.filter((reading) => reading.whole && reading.steps > 0);
@@ -122,8 +149,19 @@ function paceOf(readings: readonly StepReading[], suspects: readonly Interval[])
   const usual = calm === undefined ? fastSteps(all) : withoutOutliers(all);
   return {
     normalNs: usual.reduce((sum, pace) => sum + pace, 0) / usual.length,
-    spreadNs: robustSpread(usual),
+    spreadNs: spreadOf(usual),
   };
+}
+
+/** Spread of one step as it matters for sums: beats cancel over a few steps, so sums wander less than steps do. */
+function spreadOf(paces: readonly number[]): number {
+  const alone = robustSpread(paces);
+  const blocks: number[] = [];
+  for (let from = 0; from + FEWEST_STEPS <= paces.length; from += FEWEST_STEPS) {
+    const block = paces.slice(from, from + FEWEST_STEPS);
+    blocks.push(block.reduce((sum, pace) => sum + pace, 0) / FEWEST_STEPS);
+  }
+  return blocks.length < 4 ? alone : Math.min(alone, Math.sqrt(FEWEST_STEPS) * robustSpread(blocks));
 }
 
 function fastSteps(paces: readonly number[]): number[] {
@@ -148,9 +186,10 @@ function lossesOf(
     return { fromNs, toNs, lostNs: steps > 0 ? tookNs - steps * normalNs : Math.max(0, tookNs - normalNs) };
   };
   const lone = readings.filter((reading) => !reach.some((suspect) => overlaps(suspect, reading)));
-  const losses = lone
-    .map(excess)
-    .filter(({ lostNs }) => lostNs > Math.max(LONE_RATIO * normalNs, LONE_SPREADS * spreadNs));
+  const losses = lone.map(excess).filter(({ lostNs, fromNs, toNs }) => {
+    const share = suspects.length > 0 ? LONE_RATIO * normalNs : LASTING_RATIO * (toNs - fromNs - lostNs);
+    return lostNs > Math.max(share, LONE_SPREADS * spreadNs);
+  });
   for (const suspect of reach) {
     const joint = readings.filter((reading) => overlaps(suspect, reading)).map(excess);
     const lostNs = joint.reduce((sum, interval) => sum + interval.lostNs, 0);

@@ -49,21 +49,39 @@ export interface LinkObservation {
 }
 
 export function observeLinks(context: Context, devices: readonly DeviceObservation[]): LinkObservation[] {
-  const skewBytes = skewAllowance(context);
+  const sentBy = context.topology.links.map((link) => {
+    const [lower, upper] = context.endsOf(link);
+    const toleranceBytes = wireBytes(link);
+    return [
+      sentOver(context, lower, upper, toleranceBytes),
+      sentOver(context, upper, lower, toleranceBytes),
+    ] as const;
+  });
+  const skewBytes = skewAllowance(sentBy.flat());
   return context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
     const ends = [observeEnd(context, devices, lower), observeEnd(context, devices, upper)] as const;
-    const toleranceBytes = Math.max(wireBytes(link), skewBytes);
+    const [up, down] = sentBy[link.index];
     return {
       link,
       ends,
       episodes: union([...ends[0].down, ...ends[1].down]),
-      sentBy: [
-        sentOver(context, lower, upper, toleranceBytes),
-        sentOver(context, upper, lower, toleranceBytes),
-      ],
+      sentBy: [standingOut(up, skewBytes), standingOut(down, skewBytes)],
     };
   });
+}
+
+/** What honest counters with wrong clocks show on most busy links: the fabric is its own control. */
+function skewAllowance(directions: readonly Conservation[]): number {
+  const apparent = directions
+    .filter(({ intact, began }) => intact || began !== null)
+    .map(({ lostBytesAtLeast }) => lostBytesAtLeast);
+  return apparent.length === 0 ? 0 : SKEW_FACTOR * quantile(apparent, 0.75);
+}
+
+function standingOut(direction: Conservation, skewBytes: number): Conservation {
+  const lost = direction.lostBytesAtLeast > skewBytes;
+  return lost ? direction : { ...direction, began: null, lastSeenNs: null };
 }
 
 function observeEnd(context: Context, devices: readonly DeviceObservation[], port: number): EndObservation {
@@ -102,23 +120,6 @@ function sentOver(context: Context, from: number, to: number, toleranceBytes: nu
     context.readPort('port_rx_bytes', to),
     toleranceBytes,
   );
-}
-
-/** What honest but unevenly timed counters show on most busy links: the fabric is its own control. */
-function skewAllowance(context: Context): number {
-  const apparent: number[] = [];
-  for (const link of context.topology.links) {
-    for (const [from, to] of [
-      [link.portA, link.portB],
-      [link.portB, link.portA],
-    ]) {
-      const busy = increments(context.readPort('port_tx_bytes', from)).some(({ gain }) => gain > 0);
-      if (!busy) continue;
-      const seen = sentOver(context, from, to, wireBytes(link));
-      if (seen.known) apparent.push(seen.lostBytesAtLeast);
-    }
-  }
-  return apparent.length === 0 ? 0 : SKEW_FACTOR * quantile(apparent, 0.75);
 }
 
 /** Both ends were down together at some time, only one of them ever was, or it can't be told. */

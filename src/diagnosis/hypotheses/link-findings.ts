@@ -61,12 +61,19 @@ function shutDown(ends: LinkObservation['ends']): boolean | null {
   return ends.every((end) => end.adminKnown) ? false : null;
 }
 
+/** Light comes back before the port does; readings so close to the end of an outage tell nothing. */
+const LIGHT_BEFORE_PORT_NS = 1e9;
+const beforeRepair = ({ fromNs, toNs }: Interval): Interval => ({
+  fromNs,
+  toNs: toNs - LIGHT_BEFORE_PORT_NS,
+});
+
 /** Light at either end while the link is down; null when no sensor was read in that time. */
 export function lightLost(context: Context, { ends, episodes }: LinkObservation): boolean | null {
   const readings = ends.flatMap((end) => {
     const power = context.readPort('optic_rx_power_dbm', end.port);
     const darkAnywhere = freshSamples(power).filter((sample) => sample.value <= DARK_DBM);
-    return [...episodes.flatMap((episode) => samplesWithin(power, episode)), ...darkAnywhere];
+    return [...episodes.flatMap((episode) => samplesWithin(power, beforeRepair(episode))), ...darkAnywhere];
   });
   if (readings.length === 0) return null;
   return readings.some((reading) => reading.value <= DARK_DBM);

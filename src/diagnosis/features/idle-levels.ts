@@ -1,0 +1,130 @@
+/**
+ * Lost bytes read at quiet moments, where two unevenly polled counters must agree to the byte.
+ *
+ * Pairs a sender's sample with the receiver's nearest one, some ms away. Under load the pair differs by what was sent
+ * in between; whenever the link was idle between the two, it shows exactly what is missing. Training traffic pauses
+ * in every step, so the quiet value comes back again and again: a plateau of equal readings, and never beyond it, since
+ * a later receiver can only have counted more (an earlier one only less). Loss moves the plateau for good.
+ * It assumes quiet moments on both sides of the loss; a link under constant load shows nothing here.
+ */
+import type { Sample } from './samples.js';
+import type { Interval } from './context.js';
+
+export interface LevelShift {
+  bytes: number;
+  /** Last reading on the old plateau, first one off it. */
+  began: Interval;
+  /** First reading on the new plateau, ns. */
+  settledNs: number;
+}
+
+export interface IdleLevels {
+  shift: LevelShift | null;
+  /** True when the same plateau was seen early and late, so that nothing can have been lost in between. */
+  constant: boolean;
+}
+
+/** Readings that make a plateau, on each side. */
+const SUPPORT = 3;
+/** Packets that may sit between the two counters of an idle link. */
+export const IDLE_TOLERANCE_BYTES = 8192;
+/** A pair is usable when it is closer than this share of the poll interval. */
+const NEAR = 0.25;
+
+interface Pair {
+  timeNs: number;
+  /** Sent minus received. */
+  gap: number;
+}
+
+/** @returns null when the samples can't be paired, or lie now before and now after each other */
+export function idleLevels(sent: readonly Sample[], received: readonly Sample[]): IdleLevels | null {
+  const { pairs, receiverLater, receiverEarlier } = pair(sent, received);
+  if (pairs.length < 2 * SUPPORT || (receiverLater && receiverEarlier)) return null;
+  // Seen backwards and upside down, an early receiver's readings obey the law of a late one's.
+  const readings = receiverEarlier ? mirrored(pairs) : pairs;
+  const levels = twoPlateaus(readings);
+  if (levels === null) return { shift: null, constant: isConstant(readings) };
+  const [low, high] = receiverEarlier ? [-levels[1], -levels[0]] : levels;
+  return { shift: shiftBetween(pairs, low, high), constant: false };
+}
+
+function pair(sent: readonly Sample[], received: readonly Sample[]) {
+  const pairs: Pair[] = [];
+  let receiverLater = false;
+  let receiverEarlier = false;
+  const limitNs = NEAR * shortestStepNs(sent);
+  let next = 0;
+  for (const { timeNs, value } of sent) {
+    while (
+      next + 1 < received.length &&
+      distance(received[next + 1], timeNs) <= distance(received[next], timeNs)
+    ) {
+      next++;
+    }
+    if (next >= received.length || distance(received[next], timeNs) > limitNs) continue;
+    pairs.push({ timeNs, gap: value - received[next].value });
+    receiverLater ||= received[next].timeNs > timeNs;
+    receiverEarlier ||= received[next].timeNs < timeNs;
+  }
+  return { pairs, receiverLater, receiverEarlier };
+}
+
+const distance = (sample: Sample, timeNs: number): number => Math.abs(sample.timeNs - timeNs);
+
+function shortestStepNs(samples: readonly Sample[]): number {
+  let shortest = Infinity;
+  for (let index = 1; index < samples.length; index++) {
+    shortest = Math.min(shortest, samples[index].timeNs - samples[index - 1].timeNs);
+  }
+  return Number.isFinite(shortest) ? shortest : 0;
+}
+
+const mirrored = (pairs: readonly Pair[]): Pair[] =>
+  pairs.map(({ timeNs, gap }) => ({ timeNs: -timeNs, gap: -gap })).reverse();
+
+const near = (gap: number, level: number): boolean => Math.abs(gap - level) <= IDLE_TOLERANCE_BYTES;
+
+/** The plateau of the highest readings before a step and of those after it; null without such a step. */
+function twoPlateaus(pairs: readonly Pair[]): [number, number] | null {
+  let top = -Infinity;
+  let support = 0;
+  for (let index = 0; index < pairs.length; index++) {
+    const { gap } = pairs[index];
+    if (gap <= top + IDLE_TOLERANCE_BYTES) {
+      if (near(gap, top)) support++;
+      continue;
+    }
+    const later = pairs.slice(index);
+    if (support >= SUPPORT && !later.some((reading) => near(reading.gap, top))) {
+      const highest = Math.max(...later.map((reading) => reading.gap));
+      const agreeing = later.filter((reading) => near(reading.gap, highest)).length;
+      if (agreeing >= SUPPORT) return [top, highest];
+    }
+    top = gap;
+    support = 1;
+  }
+  return null;
+}
+
+function isConstant(pairs: readonly Pair[]): boolean {
+  const top = Math.max(...pairs.map((reading) => reading.gap));
+  const third = Math.floor(pairs.length / 3);
+  const early = pairs.slice(0, third).some((reading) => near(reading.gap, top));
+  return early && pairs.slice(-third).some((reading) => near(reading.gap, top));
+}
+
+function shiftBetween(pairs: readonly Pair[], low: number, high: number): LevelShift | null {
+  const last = pairs.findLastIndex((reading) => near(reading.gap, low));
+  const settled = pairs.findIndex((reading, index) => index > last && near(reading.gap, high));
+  if (last < 0 || settled < 0) return null;
+  const left = pairs.findIndex(
+    ({ gap }, index) =>
+      index > last && gap > low + IDLE_TOLERANCE_BYTES && gap <= high + IDLE_TOLERANCE_BYTES,
+  );
+  return {
+    bytes: high - low,
+    began: { fromNs: pairs[last].timeNs, toNs: pairs[left < 0 ? settled : left].timeNs },
+    settledNs: pairs[settled].timeNs,
+  };
+}
