@@ -17,7 +17,7 @@ const [opening, closing] = ['<!-- rooms: drawn by npm run docs:rooms -->', '<!--
 function roomOf(file) {
   const parts = file.split('/');
   if (parts[0] !== 'src') return undefined;
-  if (parts.length === 2) return parts[1].replace(/\.ts$/, '');
+  if (parts.length === 2) return /^(main|worker|cli)\.ts$/.test(parts[1]) ? 'entry points' : 'app.module';
   const [, room, inner] = parts;
   if (room === 'fabrics') return parts.length === 3 ? 'fabrics/catalog' : `fabrics/${inner}`;
   return room === 'experiments' && inner === 'definition' ? 'experiments/definition' : room;
@@ -66,7 +66,7 @@ function withoutImplied(arrows) {
 }
 
 function draw(arrows) {
-  const box = (room) => `${room.replaceAll('/', '_')}["${room}"]`;
+  const box = (room) => `${room.replaceAll(/\W/g, '_')}["${room}"]`;
   const lines = [...arrows.keys()].sort().flatMap((from) => {
     const reached = [...arrows.get(from)].sort();
     return reached.length === 0 ? [] : [`  ${box(from)} --> ${reached.map(box).join(' & ')}`];
