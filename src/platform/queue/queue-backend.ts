@@ -26,7 +26,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await runMigrations(client as never, QUEUE_SCHEMA);
+    await runMigrations(client, QUEUE_SCHEMA);
   } catch (error) {
     if (error instanceof SchemaVersionMismatchError || error instanceof UnsupportedPostgresVersionError) {
       throw new EnvironmentError(
@@ -62,6 +62,7 @@ export async function probeRedis(redisUrl: string): Promise<void> {
       { cause: error },
     );
   } finally {
-    redis.disconnect();
+    // On a client that gave up already this would start a timer that keeps the process alive.
+    if (redis.status !== 'end') redis.disconnect();
   }
 }

@@ -12,7 +12,7 @@ import { openRunQueue, RUN_QUEUE } from './run-queue.js';
 @Module({})
 export class QueueModule {
   /** Needs `DatabaseModule` and `LoggingModule` in the application. */
-  static forRoot(config: Config): DynamicModule {
+  static forRoot(config: Pick<Config, 'redisUrl'>): DynamicModule {
     return {
       module: QueueModule,
       providers: [
