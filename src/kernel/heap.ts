@@ -48,15 +48,17 @@ export class IndexedHeap {
   /** Inserts the item or changes its key. */
   set(item: number, key: number): void {
     if (item >= this.place.length) this.grow(item + 1);
+    let place = this.place[item];
+    // An equal key moves down: its order is the latest.
+    const rises = place < 0 || key < this.keys[item];
     this.keys[item] = key;
     this.order[item] = this.stamp++;
-    let place = this.place[item];
     if (place < 0) {
       place = this.count++;
       this.heap[place] = item;
-      this.place[item] = place;
     }
-    this.siftDown(this.siftUp(place));
+    if (rises) this.siftUp(place);
+    else this.siftDown(place);
   }
 
   /** Removes the item if it is there. */

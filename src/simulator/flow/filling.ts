@@ -9,8 +9,8 @@
  * the same order as from scratch, so the result is the exact allocation, at the price of what changes.
  *
  * One guess keeps the touched set small: a link that limited nobody before stays passive while the rates that rise
- * on it still fit. If it turns out that it should have joined earlier, `fill` answers with that link and the caller
- * starts over with it in the set. Not modelled: weights of variables (all fill at the same pace).
+ * on it still fit. If it turns out that it should have joined earlier, `fill` says so and the caller starts over with
+ * it in the set. Not modelled: weights of variables (all fill at the same pace).
  */
 import { Incidence, grownFloat64, grownInt32 } from './incidence.js';
 import { LevelHeap } from './level-heap.js';
@@ -63,7 +63,10 @@ export class Filling {
 
   private readonly heap = new LevelHeap();
   private level = 0;
-  private lateLink = -1;
+  /** Links that joined too late in any attempt since the last commit: `lateLinks[0 .. lateCount)`. */
+  readonly lateLinks: Int32Array;
+  lateCount = 0;
+  private lateNow = false;
   private eager = false;
 
   constructor(readonly capacities: Float64Array) {
@@ -82,6 +85,7 @@ export class Filling {
     this.seenLinks = new Int32Array(links);
     this.loadsBefore = new Float64Array(links);
     this.queuedLinks = new Int32Array(links);
+    this.lateLinks = new Int32Array(links);
   }
 
   /** Makes room for the variable's state. */
@@ -105,7 +109,7 @@ export class Filling {
   begin(level: number, eager: boolean): void {
     this.level = level;
     this.eager = eager;
-    this.lateLink = -1;
+    this.lateNow = false;
     this.heap.clear();
   }
 
@@ -173,6 +177,7 @@ export class Filling {
     if (this.linkState[link] === IDLE) this.seeLink(link, JOINED);
     else this.linkState[link] = JOINED;
     const passed = this.level * (1 - 1e-9);
+    const { nextRates, rates, variableState } = this;
     const { linkVariables, linkCoefficients } = this.matrix;
     const start = this.matrix.linkStart[link];
     const end = start + this.matrix.linkSize[link];
@@ -182,9 +187,10 @@ export class Filling {
     for (let place = start; place < end; place++) {
       const variable = linkVariables[place];
       const coefficient = linkCoefficients[place];
-      const state = this.variableState[variable];
-      if (state === FIXED || (state === IDLE && this.hasPassed(variable, passed))) {
-        room -= coefficient * this.nextRates[variable];
+      const state = variableState[variable];
+      if (state === IDLE && rates[variable] < passed) this.settle(variable);
+      if (variableState[variable] === FIXED) {
+        room -= coefficient * nextRates[variable];
       } else {
         weight += coefficient;
         filling++;
@@ -198,20 +204,21 @@ export class Filling {
     this.nextLevels[link] = this.levels[link];
     const level = room > 0 ? room / weight : 0;
     const late = filling > 0 ? level < this.level * (1 - LATE) : room < -LATE * this.capacities[link];
-    if (late && !this.eager && this.lateLink < 0) this.lateLink = link;
+    if (late && !this.eager) {
+      this.lateNow = true;
+      this.lateLinks[this.lateCount++] = link;
+    }
     if (filling === 0) return;
     if (this.limited[link] > 0 && this.levels[link] >= passed) this.releaseAt[link] = this.levels[link];
     this.heap.push(link, Math.min(level, this.releaseAt[link]));
   }
 
   /** Settles a variable whose old rate lies below the current level: nothing changed it on the way. */
-  private hasPassed(variable: number, passed: number): boolean {
-    if (this.rates[variable] >= passed) return false;
+  private settle(variable: number): void {
     this.variableState[variable] = FIXED;
     this.nextRates[variable] = this.rates[variable];
     this.nextLimits[variable] = this.limits[variable];
     this.seenVariables[this.seenVariableCount++] = variable;
-    return true;
   }
 
   /** A variable of a joined link starts to fill; the link that limited it (or its cap) will end that, if untouched. */
@@ -232,11 +239,11 @@ export class Filling {
     this.firstQueued[limit] = variable;
   }
 
-  /** Runs the filling to its end. Returns -1, or the link that joined too late: then `rollBack` and start over. */
-  fill(): number {
+  /** Runs the filling to its end; false when a link joined too late: then `rollBack` and start over with it. */
+  fill(): boolean {
     const heap = this.heap;
     const links = this.capacities.length;
-    while (heap.size > 0 && this.lateLink < 0) {
+    while (heap.size > 0 && !this.lateNow) {
       const item = heap.peekItem();
       const key = heap.peekLevel();
       if (item >= links) {
@@ -252,7 +259,7 @@ export class Filling {
         this.repeat(item);
       }
     }
-    return this.lateLink;
+    return !this.lateNow;
   }
 
   /** The top of the heap is a joined link: its entry is stale, or it releases its old variables, or it is full. */
@@ -323,16 +330,17 @@ export class Filling {
     this.nextRates[variable] = rate;
     this.nextLimits[variable] = limit;
     const change = rate - this.assumedRates[variable];
-    const { variableLinks, variableCoefficients } = this.matrix;
-    const start = this.matrix.variableStart[variable];
-    const end = start + this.matrix.variableSize[variable];
+    const { matrix, linkState, room, weight, filling } = this;
+    const { variableLinks, variableCoefficients } = matrix;
+    const start = matrix.variableStart[variable];
+    const end = start + matrix.variableSize[variable];
     for (let entry = start; entry < end; entry++) {
       const link = variableLinks[entry];
       const coefficient = variableCoefficients[entry];
-      if (this.linkState[link] === JOINED) {
-        this.room[link] -= coefficient * rate;
-        this.weight[link] -= coefficient;
-        this.filling[link]--;
+      if (linkState[link] === JOINED) {
+        room[link] -= coefficient * rate;
+        weight[link] -= coefficient;
+        filling[link]--;
       } else if (change !== 0) {
         this.addLoad(link, coefficient * change);
         const overfull = this.loads[link] > this.capacities[link] * (1 + SAME_RATE);
@@ -373,6 +381,7 @@ export class Filling {
       this.loads[link] = this.capacities[link] - this.room[link];
       this.levels[link] = this.nextLevels[link];
     }
+    this.lateCount = 0;
     this.forget();
     return count;
   }

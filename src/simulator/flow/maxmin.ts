@@ -16,7 +16,7 @@ const UNLISTED = 0;
 const GONE = 1;
 const ALTERED = 2;
 const REPLACED = 3;
-/** After so many links that joined too late, one attempt is made in which no link stays passive. */
+/** When so many attempts found links that joined too late, the next one lets no link stay passive. */
 const ATTEMPTS_BEFORE_EAGER = 6;
 
 export class MaxMin {
@@ -34,9 +34,9 @@ export class MaxMin {
   private startLevel = Infinity;
   /** Sum of the coefficients on each link. */
   private readonly weights: Float64Array;
-  private readonly lateLinks: number[] = [];
   private changedIds = new Int32Array(64);
   private changes = 0;
+  private attemptCount = 0;
 
   /** @param capacities bytes/ns per link direction, finite and >= 0; copied */
   constructor(capacities: Float64Array) {
@@ -111,14 +111,13 @@ export class MaxMin {
   /** Brings all rates up to date with the changes since the last call. */
   solve(): void {
     this.changes = 0;
+    this.attemptCount = 0;
     if (this.pendingVariableCount > 0 || this.pendingLinkCount > 0) {
       const level = this.lowestLevel();
-      this.lateLinks.length = 0;
-      let late = this.attempt(level, false);
-      while (late >= 0) {
+      this.attemptCount = 1;
+      while (!this.attempt(level, this.attemptCount > ATTEMPTS_BEFORE_EAGER)) {
         this.filling.rollBack();
-        this.lateLinks.push(late);
-        late = this.attempt(level, this.lateLinks.length >= ATTEMPTS_BEFORE_EAGER);
+        this.attemptCount++;
       }
       this.changes = this.filling.commit(this.changedIds);
       this.forgetPending();
@@ -133,6 +132,11 @@ export class MaxMin {
   /** Id of one of them, `index` in [0, changedCount); the order means nothing, but is the same in every run. */
   changed(index: number): number {
     return this.changedIds[index];
+  }
+
+  /** How many fillings the last `solve` needed: 0 without changes, 1 as a rule, more where passive links joined late. */
+  get attempts(): number {
+    return this.attemptCount;
   }
 
   /** Rate after the last `solve`, bytes/ns; Infinity for a variable without links and cap. */
@@ -155,7 +159,7 @@ export class MaxMin {
     return this.filling.limits[id];
   }
 
-  private attempt(level: number, eager: boolean): number {
+  private attempt(level: number, eager: boolean): boolean {
     const filling = this.filling;
     filling.begin(level, eager);
     for (let index = 0; index < this.pendingVariableCount; index++) {
@@ -166,7 +170,8 @@ export class MaxMin {
       const link = this.pendingLinks[index];
       if (filling.limited[link] > 0 || filling.loads[link] > filling.capacities[link]) filling.join(link);
     }
-    for (let index = 0; index < this.lateLinks.length; index++) filling.join(this.lateLinks[index]);
+    for (let index = 0, count = filling.lateCount; index < count; index++)
+      filling.join(filling.lateLinks[index]);
     for (let index = 0; index < this.pendingVariableCount; index++) {
       const id = this.pendingVariables[index];
       if (this.pending[id] >= ALTERED) filling.enter(id);
