@@ -14,7 +14,10 @@ import { durationNs, sizeBytes } from '../kernel/units.js';
 const ACK_TIMEOUT_UNIT_NS = 4096;
 
 const transport = {
-  mtu: sizeBytes.prefault('4096B').describe('payload bytes of a full packet'),
+  mtu: sizeBytes
+    .refine((bytes) => bytes >= 256 && bytes <= 65536, 'must be from 256B to 64KiB')
+    .prefault('4096B')
+    .describe('payload bytes of a full packet'),
   headerBytes: z
     .int()
     .min(0)
@@ -38,7 +41,10 @@ const transport = {
     .boolean()
     .default(true)
     .describe('retransmit early, at growing intervals, instead of waiting for the full timeout'),
-  adaptiveBase: durationNs.prefault('4096us').describe('first interval of adaptive retransmission'),
+  adaptiveBase: durationNs
+    .refine((ns) => ns >= 1000, 'must be at least 1us')
+    .prefault('4096us')
+    .describe('first interval of adaptive retransmission'),
   adaptiveFactor: z.number().min(1).max(16).default(2).describe('growth of the interval from try to try'),
 };
 
@@ -65,7 +71,10 @@ const routing = {
 };
 
 const simulation = {
-  fidelity: z.literal('flow').default('flow').describe('level of the simulation'),
+  fidelity: z
+    .enum(['flow', 'auto'])
+    .default('auto')
+    .describe('level of the simulation; auto takes the flow level, the only one yet'),
   computeJitter: z
     .number()
     .min(0)

@@ -90,13 +90,27 @@ export class SeriesBuilder {
     this.codes[this.count++] = quality;
   }
 
-  build(): Series {
+  /** Number of samples before an instant, or up to and including it. */
+  countBefore(timeNs: number, inclusive = false): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const time = this.times[middle];
+      if (time < timeNs || (inclusive && time === timeNs)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The samples from `start` up to `end`, copied. */
+  build(start = 0, end = this.count): Series {
     return {
       metric: this.metric,
       element: this.element,
-      timesNs: this.times.slice(0, this.count),
-      values: this.samples.slice(0, this.count),
-      quality: this.codes.slice(0, this.count),
+      timesNs: this.times.slice(start, end),
+      values: this.samples.slice(start, end),
+      quality: this.codes.slice(start, end),
     };
   }
 

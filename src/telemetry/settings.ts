@@ -9,13 +9,14 @@ import { z } from 'zod';
 import { durationNs } from '../kernel/units.js';
 
 const ratio = z.number().min(0).max(1);
+const interval = durationNs.refine((ns) => ns >= 1e6, 'must be at least 1ms');
 
 export const telemetrySchema = z
   .strictObject({
-    switchInterval: durationNs.prefault('1s').describe('poll interval of switch port and queue counters'),
-    nicInterval: durationNs.prefault('1s').describe('poll interval of NIC counters'),
-    opticInterval: durationNs.prefault('5s').describe('poll interval of optic sensors'),
-    jobInterval: durationNs.prefault('1s').describe('poll interval of job, rank and edge figures'),
+    switchInterval: interval.prefault('1s').describe('poll interval of switch port and queue counters'),
+    nicInterval: interval.prefault('1s').describe('poll interval of NIC counters'),
+    opticInterval: interval.prefault('5s').describe('poll interval of optic sensors'),
+    jobInterval: interval.prefault('1s').describe('poll interval of job, rank and edge figures'),
     pollSpread: durationNs
       .prefault('20ms')
       .describe('time over which one round of polls is spread over the devices'),
@@ -26,6 +27,10 @@ export const telemetrySchema = z
       .default(0)
       .describe('share of samples that repeat the last answer, since a cache was stale'),
     noise: ratio.default(0.002).describe('relative noise of analogue sensors (optic power, temperature)'),
+  })
+  .refine(({ loss, notAvailable, repeated }) => loss + notAvailable + repeated <= 1, {
+    path: ['loss'],
+    message: 'loss, notAvailable and repeated are shares of the same samples; together they exceed 1',
   })
   .prefault({});
 

@@ -53,8 +53,10 @@ export class Sampler implements JobListener {
   private readonly optics: Optics;
   private readonly groups: PollGroup[] = [];
   /** By metric: series number of each element, by the element's index; -1 where there is none. */
-  private readonly series = new Map<MetricName, Int32Array>();
+  private readonly series = {} as Record<MetricName, Int32Array>;
   private readonly directionOf: Int32Array;
+  /** By device. */
+  private readonly nicsOf: readonly number[][];
   private readonly rerouted = new Set<number>();
   private nowNs = 0;
 
@@ -67,6 +69,9 @@ export class Sampler implements JobListener {
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
     this.optics = new Optics(topology, settings.noise, seed);
     this.directionOf = Int32Array.from(topology.ports, (port) => directionFrom(topology, port.index));
+    const nicsOf = topology.devices.map((): number[] => []);
+    for (const nic of topology.nics) nicsOf[nic.host].push(nic.index);
+    this.nicsOf = nicsOf;
     for (const metric of METRICS) this.openAll(metric.name);
     this.addGroups();
     this.reportAll(0);
@@ -127,17 +132,17 @@ export class Sampler implements JobListener {
   }
 
   jobStarted(job: number): void {
-    this.book.change(this.at('job_state', job), this.nowNs, 1);
-    this.book.log(this.at('job_steps', job), this.nowNs, 0);
+    this.book.change(this.series.job_state[job], this.nowNs, 1);
+    this.book.log(this.series.job_steps[job], this.nowNs, 0);
   }
 
   jobFailed(job: number): void {
-    this.book.change(this.at('job_state', job), this.nowNs, 0);
+    this.book.change(this.series.job_state[job], this.nowNs, 0);
   }
 
   stepEnded(report: StepReport): void {
     const line = (metric: MetricName, value: number): void =>
-      this.book.log(this.at(metric, report.job), this.nowNs, value);
+      this.book.log(this.series[metric][report.job], this.nowNs, value);
     line('job_steps', report.steps);
     line('job_step_time_s', report.durationNs / 1e9);
     line('job_gpu_utilisation', report.gpuUtilisation);
@@ -145,16 +150,12 @@ export class Sampler implements JobListener {
     line('job_busbw_gbytes_per_s', report.busBandwidth);
   }
 
-  private at(metric: MetricName, index: number): number {
-    return this.series.get(metric)![index];
-  }
-
   private deviceOf(port: number): number {
     return this.sources.topology.ports[port].device;
   }
 
   private change(metric: MetricName, index: number, value: number, device: number): void {
-    const series = this.at(metric, index);
+    const series = this.series[metric][index];
     if (series < 0 || this.sources.physical.deviceUp[device] === 0) return;
     this.book.change(series, this.nowNs + this.settings.eventDelay, value);
   }
@@ -189,9 +190,8 @@ export class Sampler implements JobListener {
   private openAll(metric: MetricName): void {
     const { topology, jobs, connections } = this.sources;
     const open = (ids: readonly (string | undefined)[]): void => {
-      this.series.set(
-        metric,
-        Int32Array.from(ids, (id) => (id === undefined ? -1 : this.book.open(metric, id))),
+      this.series[metric] = Int32Array.from(ids, (id) =>
+        id === undefined ? -1 : this.book.open(metric, id),
       );
     };
     const definition = METRICS.find((candidate) => candidate.name === metric)!;
@@ -277,25 +277,20 @@ export class Sampler implements JobListener {
   private pollDevice(device: number, nowNs: number, round: number): void {
     const { topology, physical, counters } = this.sources;
     const up = physical.deviceUp[device];
-    this.book.log(this.at('device_reachable', device), nowNs, up);
+    this.book.log(this.series.device_reachable[device], nowNs, up);
     if (up === 0) return;
     for (const port of topology.devices[device].ports) this.pollPort(port, nowNs, round);
     if (topology.devices[device].role === 'switch') return;
-    for (const nic of this.nicsOf(device)) {
-      this.book.sample(this.at('nic_local_ack_timeouts', nic), round, nowNs, counters.ackTimeouts[nic]);
+    for (const nic of this.nicsOf[device]) {
+      this.book.sample(this.series.nic_local_ack_timeouts[nic], round, nowNs, counters.ackTimeouts[nic]);
       this.book.sample(
-        this.at('nic_adaptive_retransmissions', nic),
+        this.series.nic_adaptive_retransmissions[nic],
         round,
         nowNs,
         counters.adaptiveRetransmissions[nic],
       );
-      this.book.sample(this.at('nic_retries_exceeded', nic), round, nowNs, counters.retriesExceeded[nic]);
+      this.book.sample(this.series.nic_retries_exceeded[nic], round, nowNs, counters.retriesExceeded[nic]);
     }
-  }
-
-  private nicsOf(device: number): number[] {
-    const { ports, devices } = this.sources.topology;
-    return [...new Set(devices[device].ports.map((port) => ports[port].nic))];
   }
 
   private pollPort(port: number, nowNs: number, round: number): void {
@@ -305,22 +300,22 @@ export class Sampler implements JobListener {
     const receiving = sending ^ 1;
     const link = topology.links[topology.ports[port].link];
     const arrived = counters.received(receiving);
-    const rate = this.at('port_rate_gbps', port);
+    const rate = this.series.port_rate_gbps[port];
     if (physical.operUp[port] === 1) book.sample(rate, round, nowNs, link.rateGbps);
     else book.notAvailable(rate, nowNs);
-    book.sample(this.at('port_tx_bytes', port), round, nowNs, Math.floor(counters.sent(sending)));
-    book.sample(this.at('port_rx_bytes', port), round, nowNs, Math.floor(arrived));
-    book.sample(this.at('port_tx_discards', port), round, nowNs, Math.floor(counters.discarded(port)));
+    book.sample(this.series.port_tx_bytes[port], round, nowNs, Math.floor(counters.sent(sending)));
+    book.sample(this.series.port_rx_bytes[port], round, nowNs, Math.floor(arrived));
+    book.sample(this.series.port_tx_discards[port], round, nowNs, Math.floor(counters.discarded(port)));
     const damaged = Math.floor((arrived / packetBytes(settings)) * link.lossRatio);
-    book.sample(this.at('port_rx_errors', port), round, nowNs, damaged);
-    book.sample(this.at('port_link_down_events', port), round, nowNs, physical.linkDownEvents[port]);
+    book.sample(this.series.port_rx_errors[port], round, nowNs, damaged);
+    book.sample(this.series.port_link_down_events[port], round, nowNs, physical.linkDownEvents[port]);
     for (let classIndex = 0; classIndex < counters.priorities.length; classIndex++) {
       const queue = classIndex * topology.ports.length + port;
-      const bytes = this.at('queue_tx_bytes', queue);
+      const bytes = this.series.queue_tx_bytes[queue];
       if (bytes < 0) continue;
       book.sample(bytes, round, nowNs, Math.floor(counters.sentByClass(classIndex, sending)));
       book.sample(
-        this.at('queue_drop_packets', queue),
+        this.series.queue_drop_packets[queue],
         round,
         nowNs,
         Math.floor(counters.discards[classIndex][port]),
@@ -333,15 +328,15 @@ export class Sampler implements JobListener {
     if (physical.deviceUp[device] === 0) return;
     for (const port of topology.devices[device].ports) {
       const rxDbm = this.optics.rxPowerDbm(port, physical.lit(port), round);
-      this.book.sample(this.at('optic_rx_power_dbm', port), round, nowNs, rxDbm);
+      this.book.sample(this.series.optic_rx_power_dbm[port], round, nowNs, rxDbm);
       this.book.sample(
-        this.at('optic_tx_power_dbm', port),
+        this.series.optic_tx_power_dbm[port],
         round,
         nowNs,
         this.optics.txPowerDbm(port, round),
       );
       this.book.sample(
-        this.at('optic_temperature_c', port),
+        this.series.optic_temperature_c[port],
         round,
         nowNs,
         this.optics.temperature(port, round),
@@ -354,8 +349,8 @@ export class Sampler implements JobListener {
     for (const { index, sourceNic } of connections.all) {
       // The profiler runs beside the sending rank and goes down with its host.
       if (physical.deviceUp[topology.nics[sourceNic].host] === 0) continue;
-      this.book.sample(this.at('edge_tx_bytes', index), round, nowNs, Math.floor(counters.delivered[index]));
-      this.book.sample(this.at('edge_stalled_s', index), round, nowNs, timers.stalledNs(nowNs, index) / 1e9);
+      this.book.sample(this.series.edge_tx_bytes[index], round, nowNs, Math.floor(counters.delivered[index]));
+      this.book.sample(this.series.edge_stalled_s[index], round, nowNs, timers.stalledNs(nowNs, index) / 1e9);
     }
   }
 }

@@ -71,39 +71,19 @@ export class SeriesBook {
     return {
       fromNs,
       toNs,
-      series: this.builders.map((builder, index) => cut(builder.build(), fromNs, toNs, this.carries[index])),
+      series: this.builders.map((builder, index) => cut(builder, fromNs, toNs, this.carries[index])),
     };
   }
 }
 
-function cut(series: Series, fromNs: number, toNs: number, carry: boolean): Series {
-  const { timesNs, values, quality } = series;
-  const from = firstAtOrAfter(timesNs, fromNs);
-  const to = firstAtOrAfter(timesNs, toNs, true);
-  const held = carry && from > 0 && (from === timesNs.length || timesNs[from] > fromNs);
-  const start = held ? from - 1 : from;
-  const result: Series = {
-    metric: series.metric,
-    element: series.element,
-    timesNs: timesNs.slice(start, Math.max(start, to)),
-    values: values.slice(start, Math.max(start, to)),
-    quality: quality.slice(start, Math.max(start, to)),
-  };
-  if (held && result.timesNs.length > 0) {
-    result.timesNs[0] = fromNs;
-    result.quality[0] = QUALITY.repeated;
+function cut(builder: SeriesBuilder, fromNs: number, toNs: number, carry: boolean): Series {
+  const from = builder.countBefore(fromNs);
+  const to = Math.max(from, builder.countBefore(toNs, true));
+  const held = carry && from > 0 && builder.countBefore(fromNs, true) === from;
+  const series = builder.build(held ? from - 1 : from, to);
+  if (held) {
+    series.timesNs[0] = fromNs;
+    series.quality[0] = QUALITY.repeated;
   }
-  return result;
-}
-
-/** Index of the first time >= `timeNs`, or > `timeNs` when `beyond`. */
-function firstAtOrAfter(timesNs: Float64Array, timeNs: number, beyond = false): number {
-  let low = 0;
-  let high = timesNs.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (timesNs[middle] < timeNs || (beyond && timesNs[middle] === timeNs)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return series;
 }
