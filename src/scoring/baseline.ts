@@ -15,8 +15,8 @@ import { freshSamples, valueAt } from './samples.js';
 import { NS_PER_S } from './statistics.js';
 import { jobPace } from './step-pace.js';
 
-/** A step may take this many times its ideal: the closed form knows no hash collisions. */
-export const IDEAL_STEP_RATIO_MAX = 1.5;
+/** A step may take this many times its ideal: the closed form knows no hash collisions, which easily cost a half. */
+export const IDEAL_STEP_RATIO_MAX = 2;
 /** Spread of the pace above which "before" is no level to compare with. */
 export const PACE_NOISE_MAX = 0.1;
 /** Relative difference of a port's speed from the rated one that still counts as the same speed. */

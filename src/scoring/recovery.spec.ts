@@ -60,6 +60,19 @@ describe('recovery of a cut uplink', () => {
   });
 });
 
+describe('time to reroute', () => {
+  it('is never before the last route has left the dead link, however short the gap in the bytes', () => {
+    const input = drill({ exposedStallS: 0 });
+    expect(scoreRecovery(input).metrics.time_to_reroute_s).toBeCloseTo(0.2, 9);
+    const unlogged = without(input, (metric) => metric === 'route_port_prefixes');
+    expect(scoreRecovery(unlogged).metrics.time_to_reroute_s).toBe(0);
+  });
+
+  it('is not known when traffic never settles on the siblings', () => {
+    expect(scoreRecovery(drill({ exposedStallS: 100 })).metrics.time_to_reroute_s).toBeNull();
+  });
+});
+
 describe('recovery that did not happen', () => {
   it('is censored when a job dies: not recovered, no time, no failback', () => {
     const { score, metrics } = scoreRecovery(drill({ exposedDiesS: 25, exposedStallS: 100 }));

@@ -5,12 +5,15 @@
  * Equal cost is decided by hashing, so an even split is no fair demand on a member: with few connections a healthy
  * member may rightly carry little, and removing a member reshuffles all. A member's fair share is therefore what it
  * carries once things have settled (second half of the hold), and the group as a whole must carry its traffic of
- * before, less the capacity that is gone. Resolution is the poll interval. Not knowable for a link without sibling.
+ * before, less the capacity that is gone. Resolution is the poll interval; where route changes are logged, a reroute
+ * is never before the last route left the dead links. Not knowable for a link without sibling.
  */
+import { portId } from '../kernel/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
 import type { FaultElements } from './fault-elements.js';
 import { LinkTraffic, lowerPort, memberLinks } from './link-traffic.js';
+import { freshSamples, valueAt } from './samples.js';
 import type { Span } from './samples.js';
 
 /** A rate may fall short of its fair share by this much: polls and steps are not in step. */
@@ -95,6 +98,23 @@ export function firstSteadyNs(spans: readonly Span[], good: (span: Span) => bool
   return at === -1 ? null : spans[at].fromNs;
 }
 
+/** When the last route left the dead links, as logged; the injection where no log tells. */
+function routesLeftAtNs(
+  index: EvidenceIndex,
+  topology: Topology,
+  elements: FaultElements,
+  injectedNs: number,
+): number {
+  let latestNs = injectedNs;
+  for (const port of elements.ports) {
+    const samples = freshSamples(index.get('route_port_prefixes', portId(topology.ports[port].name)));
+    if ((valueAt(samples, injectedNs) ?? 0) === 0) continue;
+    const left = samples.find(({ timeNs, value }) => timeNs > injectedNs && value === 0);
+    latestNs = Math.max(latestNs, left?.timeNs ?? injectedNs);
+  }
+  return latestNs;
+}
+
 /**
  * Nanoseconds from injection to the reroute.
  * @param untilNs the revert, or the end where nothing was reverted
@@ -115,5 +135,7 @@ export function timeToRerouteNs(
     if (atNs === null) return null;
     if (atNs !== 'idle') latestNs = Math.max(latestNs ?? 0, atNs - injectedNs);
   }
-  return latestNs;
+  if (latestNs === null) return null;
+  // A poll interval hides the milliseconds at its start; the log of routes does not.
+  return Math.max(latestNs, routesLeftAtNs(index, topology, elements, injectedNs) - injectedNs);
 }
