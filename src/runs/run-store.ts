@@ -55,7 +55,7 @@ export class RunStore {
         lock: { mode: 'pessimistic_write' },
       });
       if (run === null || isFinal(run.state)) return undefined;
-      const [{ now }] = (await manager.query('SELECT now() AS now')) as [{ now: Date }];
+      const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now() AS now');
       if (run.leaseOwner !== null && run.leaseUntil !== null && run.leaseUntil > now) return undefined;
       run.fence += 1;
       run.leaseOwner = owner;
@@ -68,11 +68,13 @@ export class RunStore {
 
   /** Renews the lease; tells whether someone asked for an abort. */
   async heartbeat(claim: Claim, leaseMs: number): Promise<{ abortReason: string | null }> {
-    const [rows] = (await this.dataSource.query(
+    const [rows] = await this.dataSource.query<
+      [{ abort_requested_at: Date | null; abort_reason: string | null }[]]
+    >(
       `UPDATE runs SET lease_until = now() + $3 * interval '1 millisecond'
         WHERE id = $1 AND fence = $2 RETURNING abort_requested_at, abort_reason`,
       [claim.runId, claim.fence, leaseMs],
-    )) as [{ abort_requested_at: Date | null; abort_reason: string | null }[]];
+    );
     if (rows.length === 0) throw new LeaseLostError(`run ${claim.runId} was claimed by another worker`);
     return {
       abortReason: rows[0].abort_requested_at === null ? null : (rows[0].abort_reason ?? 'abort requested'),
@@ -225,7 +227,7 @@ export async function recordTransition(
 /** Writes a run's end; the row must be locked by the caller. */
 export async function endRun(manager: EntityManager, run: RunEntity, ending: Ending): Promise<void> {
   if (!mayGo(run.state, ending.state)) throw new Error(`a run can't go from ${run.state} to ${ending.state}`);
-  const [{ now }] = (await manager.query('SELECT now() AS now')) as [{ now: Date }];
+  const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now() AS now');
   Object.assign(run, {
     state: ending.state,
     reason: ending.reason,

@@ -125,10 +125,10 @@ export class RunsService {
 
   private async replay(key: string | undefined, requestHash: string): Promise<RunEntity | undefined> {
     if (key === undefined) return undefined;
-    const [row] = (await this.dataSource.query(
+    const [row] = await this.dataSource.query<{ request_hash: string; run_id: string }[]>(
       `SELECT request_hash, run_id FROM idempotency_keys WHERE key = $1 AND created_at > now() - interval '24 hours'`,
       [key],
-    )) as { request_hash: string; run_id: string }[];
+    );
     if (row === undefined) return undefined;
     if (row.request_hash !== requestHash) {
       throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
@@ -179,7 +179,7 @@ export class RunsService {
       await appendEvent(manager, id, 'abort-requested', { reason });
       if (run.state === 'pending' && run.leaseOwner === null) {
         await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
-        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run) } as never);
+        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run) });
       } else {
         await manager.save(run);
       }
@@ -280,10 +280,10 @@ async function reserveKey(
     throw InputError.at('/Idempotency-Key', 'an idempotency key has 1 to 200 visible ASCII characters');
   }
   await manager.query(`DELETE FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'`);
-  const inserted = (await manager.query(
+  const inserted = await manager.query<unknown[]>(
     `INSERT INTO idempotency_keys (key, request_hash, run_id, created_at) VALUES ($1, $2, $3, now())
      ON CONFLICT (key) DO NOTHING RETURNING key`,
     [key, requestHash, runId],
-  )) as unknown[];
+  );
   return inserted.length === 0;
 }

@@ -62,7 +62,11 @@ export function parseQuery<Shape extends z.ZodRawShape>(
 }
 
 /** Value of the Link header for the next page. */
-export function nextLink(path: string, query: Record<string, unknown>, cursor: Cursor): string {
+export function nextLink(
+  path: string,
+  query: Record<string, string | number | undefined>,
+  cursor: Cursor,
+): string {
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (key !== 'cursor' && value !== undefined) parameters.set(key, String(value));

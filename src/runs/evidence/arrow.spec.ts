@@ -36,8 +36,10 @@ interface Polars {
   readIPC(file: Buffer): { shape: unknown; row(index: number): unknown[] };
 }
 
+// a plain string, since the compiler would look for a package that need not be there
+const POLARS: string = 'nodejs-polars';
 /** Polars reads Arrow with its own code, so it finds what a round trip through one library can't. */
-const polars: Polars | undefined = await import('nodejs-polars' as string).then(
+const polars: Polars | undefined = await import(POLARS).then(
   (module: { default: Polars }) => module.default,
   () => undefined,
 );

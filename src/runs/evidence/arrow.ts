@@ -184,11 +184,12 @@ export async function decodeEvidence(bytes: Uint8Array): Promise<Evidence> {
   );
   const builders = new Map<string, SeriesBuilder>();
   for (let row = 0; row < table.numRows; row++) {
-    const key = `${metric.get(row)}\n${element.get(row)}`;
+    const [metricName, elementId] = [metric.get(row) as string, element.get(row) as string];
+    const key = `${metricName}\n${elementId}`;
     let builder = builders.get(key);
-    if (builder === undefined)
-      builders.set(key, (builder = new SeriesBuilder(metric.get(row), element.get(row))));
-    builder.push(Number(timeNs.get(row)), value.get(row) ?? NaN, quality.get(row));
+    if (builder === undefined) builders.set(key, (builder = new SeriesBuilder(metricName, elementId)));
+    const sample = value.get(row) as number | null;
+    builder.push(Number(timeNs.get(row)), sample ?? NaN, quality.get(row) as number);
   }
   const series = [...builders.values()].map((builder) => builder.build());
   const window = (name: string, fallback: number): number =>
