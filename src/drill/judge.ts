@@ -65,7 +65,7 @@ export function judgeDrill(input: JudgementInput): Judgement {
   const outcome = concludeRun({
     objectives,
     injected: injectedNs !== null,
-    baseline: injectedNs === null ? null : baselineHealth(description, evidence, injectedNs),
+    baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs),
     targetBytesInBaseline,
     rollbackFailures: [],
     aborted: null,
