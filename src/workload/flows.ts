@@ -23,8 +23,8 @@ export interface FlowGroup {
   /** True: all edges carry data at the pace of the slowest and end together. False: each edge on its own. */
   coupled: boolean;
   /**
-   * Dependent hops over the fabric, each of which pays one path latency (coupled: the mean over the group's fabric
-   * edges; else the edge's own). 0 when no edge crosses the fabric.
+   * Dependent hops over the fabric, each of which pays one path latency (coupled: that of the group's slowest
+   * fabric edge, which all wait for; else the edge's own). 0 when no edge crosses the fabric.
    */
   steps: number;
   /** Dependent hops inside hosts on the same critical path; each pays the topology's `scaleUpDelayNs`. */

@@ -59,7 +59,7 @@ export class FlowShape {
   private readonly usesScaleUp: boolean;
   /** Grows when `links` and `coefficients` change. */
   version = -1;
-  /** Mean over the QPs, as of the last `compile`, ns: one packet's way to the receiver, and its ACK's way back. */
+  /** Of the slowest QP, as of the last `compile`, ns: one packet's way to the receiver, and its ACK's way back. */
   roundTripNs = 0;
 
   /**
@@ -128,7 +128,7 @@ export class FlowShape {
     if (version === this.version) return;
     this.version = version;
     this.gather();
-    this.roundTripNs = this.meanRoundTripNs();
+    this.roundTripNs = this.longestRoundTripNs();
   }
 
   private gather(): void {
@@ -166,18 +166,19 @@ export class FlowShape {
   }
 
   /**
-   * What the dependent steps of the collective cost beyond the transfer itself, ns: each pays one mean path latency
-   * (propagation, store and forward of one packet per further hop, switches, the ACK's return).
+   * What the dependent steps of the collective cost beyond the transfer itself, ns: each pays the latency of
+   * the slowest path (propagation, store and forward of one packet per further hop, switches, the ACK's return).
    */
   get latencyNs(): number {
     return this.steps * this.roundTripNs + this.scaleUpSteps * this.context.topology.scaleUpDelayNs;
   }
 
-  private meanRoundTripNs(): number {
-    if (this.qps.length === 0) return 0;
-    let sumNs = 0;
-    for (let index = 0; index < this.qps.length; index++) sumNs += this.qpLatencyNs(this.qps[index]);
-    return sumNs / this.qps.length;
+  private longestRoundTripNs(): number {
+    let longestNs = 0;
+    for (let index = 0; index < this.qps.length; index++) {
+      longestNs = Math.max(longestNs, this.qpLatencyNs(this.qps[index]));
+    }
+    return longestNs;
   }
 
   private qpLatencyNs(qp: number): number {
