@@ -4,7 +4,7 @@
  * A flow is one shape with so many wire bytes to go. While any of its QPs has no working path the whole flow stands
  * still, since its edges move at the pace of the slowest. Rates are re-solved once per instant, for what its events
  * touched; a flow's bytes are settled only when its rate changes or someone reads counters.
- * Not modelled: slow start after a stall, congestion control, queues.
+ * Not modelled: slow start after a stall, congestion control, queues, what a link's loss ratio costs in retransmissions.
  */
 import { packetBytes, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';

@@ -138,7 +138,7 @@ describe('conservation of bytes', () => {
       }),
       { numRuns: 12 },
     );
-  });
+  }, 120_000);
 });
 
 function linksHurt(topology: Topology, impairment: Impairment): string[] {

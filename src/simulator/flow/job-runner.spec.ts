@@ -2,7 +2,9 @@
  * Step times, bandwidths and utilisation against closed forms.
  */
 import { describe, expect, it } from '@jest/globals';
-import { oneWire, samplesOf, simulatedFabric } from '../../../test/support/simulated-fabric.js';
+import { expandCollective } from '../../workload/flows.js';
+import { COLLECTIVES, type CollectiveOperation } from '../../workload/job.js';
+import { oneWire, samplesOf, seriesOf, simulatedFabric } from '../../../test/support/simulated-fabric.js';
 
 /** Frame sizes of the ns-3 peer, without a switch latency of our own. */
 const peer = { mtu: '1000B', headerBytes: 48, ackBytes: 60, switchLatency: '0s' };
@@ -132,4 +134,57 @@ describe('compute jitter', () => {
     expect(await times(1)).toEqual(first);
     expect(await times(2)).not.toEqual(first);
   });
+});
+
+describe('a job', () => {
+  it('starts at its own time', async () => {
+    const fabric = simulatedFabric({ ...oneWire, jobs: [{ ...oneWire.jobs[0], start: '2s' }] });
+    await fabric.advance(1e9);
+    await fabric.startJobs();
+    await fabric.advance(3e9);
+    const evidence = await fabric.observe({ fromNs: 0, toNs: 3e9 });
+    expect(samplesOf(evidence, 'job_steps', 'job:sender')[0]).toEqual([2, 0]);
+    expect(samplesOf(evidence, 'job_state', 'job:sender')).toEqual([[2, 1]]);
+  });
+
+  const kinds = [...COLLECTIVES.map((kind) => [kind, 'ring']), ['all-reduce', 'tree']];
+  it.each(kinds)(
+    'delivers in every step what %s by %s sends over each edge',
+    async (collective, algorithm) => {
+      const fabric = simulatedFabric({
+        topology: { builder: 'leaf-spine', leaves: 2, spines: 2, hostsPerLeaf: 2, gpusPerHost: 2 },
+        jobs: [
+          {
+            name: 'job',
+            gpus: 8,
+            queuePairs: 2,
+            step: { compute: '1s', collectives: [{ collective, algorithm, bytes: '80MB' }] },
+          },
+        ],
+      });
+      const { topology, jobs } = fabric.describe();
+      const operation = jobs[0].program.operations.find(
+        ({ type }) => type === 'collective',
+      ) as CollectiveOperation;
+      await fabric.startJobs();
+      await fabric.advance(10e9);
+      const evidence = await fabric.observe({ fromNs: 0, toNs: 10e9 });
+      const steps = seriesOf(evidence, 'job_steps', 'job:job').values.at(-1)!;
+      expect(steps).toBe(9);
+      const expected = new Map<string, number>();
+      for (const group of operation.groups) {
+        for (const { edges } of expandCollective(operation, group, jobs[0].placement, topology)) {
+          for (const { sourceRank, destinationRank, bytes } of edges) {
+            const id = `edge:job/${sourceRank}-${destinationRank}`;
+            expected.set(id, (expected.get(id) ?? 0) + bytes);
+          }
+        }
+      }
+      const seen = evidence.series.filter(({ metric }) => metric === 'edge_tx_bytes');
+      expect(seen.length).toBeGreaterThan(0);
+      for (const { element, values } of seen) {
+        expect(Math.abs(values.at(-1)! - steps * expected.get(element)!)).toBeLessThanOrEqual(1);
+      }
+    },
+  );
 });

@@ -19,10 +19,12 @@ interface Outcome {
   timeouts: number;
   adaptive: number;
   exceeded: number;
+  /** Bytes that left the sending port and never reached its peer. */
+  vanishedBytes: number;
 }
 
 async function sendThroughHole(settings: object, holeNs: number, untilNs: number): Promise<Outcome> {
-  const fabric = simulatedFabric({ ...oneWire, settings });
+  const fabric = simulatedFabric({ ...oneWire, settings, telemetry: { pollSpread: '0s' } });
   await fabric.startJobs();
   await fabric.advance(HOLE_FROM_NS);
   const saved = await fabric.readBack(impairment);
@@ -34,7 +36,8 @@ async function sendThroughHole(settings: object, holeNs: number, untilNs: number
   const steps = samplesOf(evidence, 'job_step_time_s', 'job:sender');
   const usualS = steps[0][1];
   const interrupted = steps.find(([timeS]) => timeS > HOLE_FROM_NS / 1e9);
-  const last = (metric: string): number => seriesOf(evidence, metric, 'nic:host-1/nic-0').values.at(-1)!;
+  const last = (metric: string, element = 'nic:host-1/nic-0'): number =>
+    seriesOf(evidence, metric, element).values.at(-1)!;
   return {
     stalledS: interrupted === undefined ? Infinity : interrupted[1] - usualS,
     edgeStalledS: seriesOf(evidence, 'edge_stalled_s', 'edge:sender/0-1').values.at(-1)!,
@@ -42,6 +45,7 @@ async function sendThroughHole(settings: object, holeNs: number, untilNs: number
     timeouts: last('nic_local_ack_timeouts'),
     adaptive: last('nic_adaptive_retransmissions'),
     exceeded: last('nic_retries_exceeded'),
+    vanishedBytes: last('port_tx_bytes', 'port:host-1/nic-0') - last('port_rx_bytes', 'port:leaf-1/p1'),
   };
 }
 
@@ -63,6 +67,11 @@ describe('a QP whose path vanishes', () => {
     // The fifteenth expiry of 67.1 ms is the first past 1 s.
     expect(outcome.stalledS).toBeCloseTo(15 * 0.067108864, 6);
     expect(outcome.timeouts).toBe(15);
+    // 400G over two links with 500 ns each way and one switch: what was in flight, then one packet for each try that failed.
+    const bytesPerNs = 50;
+    const roundTripNs = 4 * 500 + 2 * 500 + 4178 / bytesPerNs + (2 * 86) / bytesPerNs;
+    const windowPackets = Math.ceil((bytesPerNs * roundTripNs) / 4178);
+    expect(outcome.vanishedBytes / 4178).toBeCloseTo(windowPackets + 14, 3);
   });
 
   it('gives up at the eighth expiry with 7 retries and takes the job along', async () => {
