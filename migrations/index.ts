@@ -1,4 +1,5 @@
 /** All migrations, oldest first: an explicit list, so that bundlers and ESM need no file globs. */
 import { CreateCoreTables1795910400000 } from './1795910400000-create-core-tables.js';
+import { AddClearedReason1795917600000 } from './1795917600000-add-cleared-reason.js';
 
-export const MIGRATIONS = [CreateCoreTables1795910400000];
+export const MIGRATIONS = [CreateCoreTables1795910400000, AddClearedReason1795917600000];

@@ -21,19 +21,20 @@ import { CONFIG, type Config } from './platform/config/config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { openDatabase, type Database } from './platform/database/database.js';
 import { HealthModule } from './platform/health/health.module.js';
-import { YAML_TYPES } from './platform/http/definition-body.js';
+import { JSON_TYPES, refuseOtherMedia, YAML_TYPES } from './platform/http/media-types.js';
 import { createLogger, NestLogger, type Logger as PinoLogger } from './platform/logging/logger.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { ProblemFilter } from './platform/problem/problem.filter.js';
 import { QueueModule } from './platform/queue/queue.module.js';
+import type { ExecutorSettings } from './runs/run-executor.js';
 import { RUN_ENTITIES } from './runs/run.entity.js';
 import { RunsApiModule, RunsWorkerModule } from './runs/runs.module.js';
 
 export interface AppParts {
   /** Serve REST. */
   api: boolean;
-  /** Take runs from the queue. */
-  worker: boolean;
+  /** Take runs from the queue; settings replace the defaults. */
+  worker: boolean | Partial<ExecutorSettings>;
 }
 
 export interface RunningApp {
@@ -58,7 +59,7 @@ export class AppModule {
         AuthModule.forRoot(config),
         HealthModule,
         ...(parts.api ? [RunsApiModule] : []),
-        ...(parts.worker ? [RunsWorkerModule.forRoot()] : []),
+        ...(parts.worker === false ? [] : [workerModule(parts.worker)]),
       ],
       controllers: parts.api ? [SchemasController] : [],
       providers: [{ provide: CONFIG, useValue: config }],
@@ -66,6 +67,9 @@ export class AppModule {
     };
   }
 }
+
+const workerModule = (settings: true | Partial<ExecutorSettings>): DynamicModule =>
+  RunsWorkerModule.forRoot(settings === true ? {} : settings);
 
 /**
  * Starts the parts asked for.
@@ -81,6 +85,8 @@ export async function startApp(config: Config, parts: AppParts): Promise<Running
         logger: new NestLogger(log),
         bodyParser: false,
         abortOnError: false,
+        // Whoever follows a run that goes on elsewhere must not keep this process from leaving.
+        forceCloseConnections: true,
       },
     );
     prepare(app, parts);
@@ -99,7 +105,8 @@ export async function startApp(config: Config, parts: AppParts): Promise<Running
 
 function prepare(app: NestExpressApplication, parts: AppParts): void {
   app.use(helmet());
-  app.use(express.json({ limit: MOST_BODY, type: ['application/json', 'application/*+json'] }));
+  app.use(refuseOtherMedia);
+  app.use(express.json({ limit: MOST_BODY, type: JSON_TYPES }));
   app.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
   app.useGlobalFilters(new ProblemFilter());
   if (parts.api) describeApi(app);

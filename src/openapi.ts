@@ -28,7 +28,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     RunOptions: runOptionsSchema,
     FabricImport: importSchema,
   };
-  const published = Object.entries(schemas).map(([name, schema]) => [
+  const published = Object.entries(schemas).map(([name, schema]): [string, Record<string, unknown>] => [
     name,
     withoutDialect(inputJsonSchema(schema)),
   ]);

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { planExperiment } from '../experiments/planning.js';
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Plan } from '../drill/plan.js';
+import { planView, type Plan } from '../drill/plan.js';
 import { InputError, withPointer, type InputIssue } from '../kernel/problem.js';
 import { formatDurationNs } from '../kernel/units.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
@@ -86,7 +86,9 @@ async function plan(
       fabric,
       ...(seed === undefined ? {} : { seed }),
     });
-    context.out(options.output === 'json' ? `${JSON.stringify(made, null, 2)}\n` : renderPlan(made));
+    context.out(
+      options.output === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made),
+    );
     if (made.unsupported.length > 0) context.note('a run of this plan would be refused');
     return made.unsupported.length > 0 ? EXIT.inconclusive : EXIT.passed;
   } catch (error) {

@@ -85,10 +85,11 @@ function baselineHealth(
   return checkBaseline({ evidence, topology, jobs, injectedNs, idealStepNs: ideal });
 }
 
-/** A drill that was cut short: aborted by a person, or left with faults that could not be undone. */
-export function judgeCutShort(
-  cause: { aborted: string } | { rollbackFailures: readonly string[] },
-): Judgement {
+/** Why a drill was cut short: by a person, by faults that could not be undone, or could not be undone in time. */
+export type CutShort =
+  { aborted: string } | { rollbackFailures: readonly string[] } | { inconclusive: readonly string[] };
+
+export function judgeCutShort(cause: CutShort): Judgement {
   const outcome = concludeRun({
     objectives: [],
     injected: false,
@@ -97,6 +98,7 @@ export function judgeCutShort(
     rollbackFailures: 'rollbackFailures' in cause ? cause.rollbackFailures : [],
     aborted: 'aborted' in cause ? cause.aborted : null,
     error: null,
+    inconclusive: 'inconclusive' in cause ? cause.inconclusive : [],
   });
   return { ...outcome, scores: unknownScores(), objectives: [], verdict: null, truth: [] };
 }

@@ -61,6 +61,14 @@ export interface Plan {
   undo: string[];
 }
 
+/** A plan for others to see: what is going to be done; what was injected is told by the scorecard, when all is over. */
+export type PlanView = Omit<Plan, 'faults'> & { faults: Omit<PlannedFault, 'truth'>[] };
+
+export const planView = (plan: Plan): PlanView => ({
+  ...plan,
+  faults: plan.faults.map(({ truth: _, ...fault }) => fault),
+});
+
 export interface PlanInput {
   name: string;
   spec: ExperimentSpec;

@@ -73,12 +73,15 @@ export class Injector {
     private readonly journal: UndoJournal,
   ) {}
 
-  async apply(id: string, fault: string, impairment: Impairment): Promise<void> {
+  /** @returns false when an abort came while the intent was written; nothing was applied then */
+  async apply(id: string, fault: string, impairment: Impairment, signal: AbortSignal): Promise<boolean> {
     const entry: UndoEntry = { id, fault, impairment, saved: await this.fabric.readBack(impairment) };
     await this.journal.intend(entry);
     this.open.set(id, entry);
+    if (signal.aborted) return false;
     await this.fabric.apply(id, impairment);
     await this.journal.applied(id);
+    return true;
   }
 
   /** @returns why the undo could not be proved, or undefined */

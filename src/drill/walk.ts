@@ -56,23 +56,24 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   const record: DrillRecord = { injectedNs: null, revertedNs: null, endNs: 0, truth: [], exposedJobs: null };
   let failures: string[] = [];
   let problem: unknown;
+  let lateUndo: string | undefined;
   try {
     await hooks.state('preflight');
     await preflight(plan, fabric);
-    await perform(input, injector, pacer, record);
+    if (!signal.aborted) lateUndo = await perform(input, injector, pacer, record);
   } catch (error) {
     problem = error;
   } finally {
     failures = await injector.revertAll();
   }
-  record.revertedNs ??= record.injectedNs === null ? null : pacer.nowNs;
   if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures });
   if (problem !== undefined) throw problem as Error;
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
+  // The fault stayed longer than planned, so the figures would not be those of this drill.
+  if (lateUndo !== undefined) return judgeCutShort({ inconclusive: [`undone late: ${lateUndo}`] });
 
   await hooks.state('observing');
   await pacer.until(plan.durationNs, signal, (nowNs) => hooks.progress(nowNs, plan.durationNs));
-  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
   record.endNs = pacer.nowNs;
   return conclude(input, record);
 }
@@ -84,13 +85,16 @@ async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
   if (runsWorkload(fabric)) await fabric.startJobs();
 }
 
-/** Everything between baseline and the last revert, in time order. */
+/**
+ * Everything between baseline and the last revert, in time order.
+ * @returns why an undo failed when it was due; what follows it was left out
+ */
 async function perform(
   input: DrillInput,
   injector: Injector,
   pacer: Pacer,
   record: DrillRecord,
-): Promise<void> {
+): Promise<string | undefined> {
   const { plan, fabric, hooks, signal } = input;
   const progress = (nowNs: number): void => hooks.progress(nowNs, plan.durationNs);
   const actions = timeline(plan);
@@ -105,18 +109,18 @@ async function perform(
     await pacer.until(action.timeNs, signal, progress);
     if (signal.aborted) {
       await enter('reverting', 'aborted');
-      return;
+      return undefined;
     }
     if (action.type === 'apply') {
       record.exposedJobs ??= await exposedJobs(plan, fabric);
       if (record.injectedNs === null) await enter('injecting', action.fault);
       record.injectedNs ??= pacer.nowNs;
-      await injector.apply(action.one.id, action.fault, action.one.impairment);
-      if (phase.now === 'injecting') await enter('holding', action.fault);
+      const applied = await injector.apply(action.one.id, action.fault, action.one.impairment, signal);
+      if (applied && phase.now === 'injecting') await enter('holding', action.fault);
     } else {
       if (action.last) await enter('reverting', action.fault);
       const failure = await injector.revert(action.one.id);
-      if (failure !== undefined) return;
+      if (failure !== undefined) return failure;
       if (action.last) record.revertedNs = pacer.nowNs;
     }
   }
@@ -127,6 +131,7 @@ async function perform(
       toNs: fault.atNs + entry.toNs,
     })),
   );
+  return undefined;
 }
 
 interface Action {
@@ -168,14 +173,17 @@ async function exposedJobs(plan: Plan, fabric: Fabric): Promise<string[] | null>
 }
 
 async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgement> {
-  const { fabric, hooks } = input;
+  const { fabric, hooks, signal } = input;
   const description = fabric.describe();
   const { topology, jobs } = description;
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
   await hooks.evidence(evidence);
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
   await hooks.state('diagnosing');
   const verdict = diagnose({ topology, jobs, evidence });
   await hooks.verdict(verdict);
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
   await hooks.state('scoring');
   await hooks.truth(record.truth);
   return judgeDrill({

@@ -3,10 +3,12 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { z } from 'zod';
+import { planView } from '../drill/plan.js';
 import { InputError } from '../kernel/problem.js';
 import { parseBody } from '../platform/http/body.js';
-import { definitionText, YAML_TYPES } from '../platform/http/definition-body.js';
-import { decodeCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { definitionText } from '../platform/http/definition-body.js';
+import { YAML_TYPES } from '../platform/http/media-types.js';
+import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
 import { nameSchema, type Experiment } from './definition/experiment.js';
 import { refuseFiles } from './definition/fabric-document.js';
 import { loadDefinitions, type Loaded } from './definition/load.js';
@@ -52,7 +54,7 @@ export class ExperimentsController {
     const rows = await this.experiments.list(
       filter,
       limit,
-      cursor === undefined ? undefined : decodeCursor(cursor),
+      cursor === undefined ? undefined : decodeUuidCursor(cursor),
     );
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -105,9 +107,9 @@ export class ExperimentsController {
     summary: 'resolved targets, blast radius, unsupported impairments, undo steps; writes nothing',
   })
   @ApiBody({ required: false, schema: { $ref: '#/components/schemas/RunOptions' } })
-  plan(@Param('id') id: string, @Body() body: unknown) {
+  async plan(@Param('id') id: string, @Body() body: unknown) {
     const { fabric, seed } = parseBody(runOptionsSchema, body);
-    return this.experiments.plan(id, fabric, seed);
+    return planView(await this.experiments.plan(id, fabric, seed));
   }
 }
 

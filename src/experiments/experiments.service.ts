@@ -7,6 +7,7 @@ import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { contentDigest } from '../platform/digest.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import type { Cursor } from '../platform/http/page.js';
+import { isUuid } from '../platform/http/uuid.js';
 import type { Experiment } from './definition/experiment.js';
 import { refuseFiles, type FabricDocument } from './definition/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from './definition/load.js';
@@ -115,6 +116,3 @@ export class ExperimentsService {
     return { document: loadFabric(stored.definition, refuseFiles).value, source: stored.definition };
   }
 }
-
-const isUuid = (text: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);

@@ -16,7 +16,6 @@ export const RUN_EVENT_TYPES = [
   'revert-failed',
   'verdict',
   'abort-requested',
-  'cleared',
   'end',
 ] as const;
 
@@ -43,13 +42,17 @@ export async function appendEvent(
 
 const POLL_MS = 150;
 
-/** Events after `afterSeq`, first those stored, then live ones, until `end` or the signal. */
+/**
+ * Events after `afterSeq`, first those stored, then live ones, until `end` or the signal. Of a run that has ended,
+ * those that are left, which is none when the reader has seen `end`.
+ */
 export async function* followEvents(
   dataSource: DataSource,
   runId: string,
   afterSeq: number,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
+  if (await hasSeenEnd(dataSource, runId, afterSeq)) return;
   let seen = afterSeq;
   while (!signal.aborted) {
     const rows = await dataSource
@@ -66,6 +69,15 @@ export async function* followEvents(
     }
     if (rows.length === 0) await pause(POLL_MS, signal);
   }
+}
+
+async function hasSeenEnd(dataSource: DataSource, runId: string, seen: number): Promise<boolean> {
+  if (seen === 0) return false;
+  const ends = await dataSource.query<unknown[]>(
+    `SELECT 1 FROM run_events WHERE run_id = $1 AND type = 'end' AND seq <= $2`,
+    [runId, seen],
+  );
+  return ends.length > 0;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

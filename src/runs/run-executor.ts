@@ -1,8 +1,9 @@
 /**
  * Executes one run: claims it, opens its fabric, walks the drill, stores what comes out.
  *
- * While it works, a heartbeat renews the lease and looks for an abort. A run found half done (its worker died) is not
- * resumed: what it may have left in place is reverted from the journal and it ends as `error`.
+ * While it works, a heartbeat renews the lease and looks for an abort. A run that was claimed before (its worker died)
+ * is not begun again and not resumed: what it may have left in place is reverted from the journal and it ends as
+ * `error`.
  */
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { createHash, randomUUID } from 'node:crypto';
@@ -12,19 +13,24 @@ import type { Plan } from '../drill/plan.js';
 import { revertEntry } from '../drill/undo.js';
 import { runDrill, type DrillHooks } from '../drill/walk.js';
 import type { Judgement } from '../drill/judge.js';
-import { openFabric } from '../fabrics/catalog.js';
+import type { openFabric } from '../fabrics/catalog.js';
 import type { Fabric } from '../fabrics/contract/fabric.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
-import { unknownScores, type Scorecard } from '../scoring/scorecard.js';
 import { experimentFromStored, fabricFromStored } from '../experiments/definition/stored.js';
 import { encodeEvidence, EVIDENCE_FORMAT } from './evidence/arrow.js';
 import type { RunEntity, UndoEntryEntity } from './run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
+import { unscored } from './run-view.js';
 
 export interface ExecutorSettings {
+  /** A worker that is silent for this long is taken for dead, and its faults are reverted by another. */
   leaseMs: number;
   heartbeatMs: number;
+  /** How often a worker looks for runs that nobody looks after. */
+  sweepMs: number;
   version: string;
+  /** Makes the fabric of a run. */
+  openFabric: typeof openFabric;
 }
 
 export const EXECUTOR_SETTINGS = Symbol('EXECUTOR_SETTINGS');
@@ -43,30 +49,29 @@ export class RunExecutor {
     @Inject(EXECUTOR_SETTINGS) private readonly settings: ExecutorSettings,
   ) {}
 
-  /** Asks every drill in this process to revert and end as aborted. */
+  /** Asks every drill in this process to revert and end as aborted; none is begun any more. */
   shutdown(): void {
     this.stopping.abort('the worker is shutting down');
   }
 
-  /** Does nothing when another worker holds the run or it has ended. */
+  /**
+   * Does nothing when another worker holds the run or it has ended. Never rejects for what a run can end in; a run
+   * whose end could not be written keeps its lease until that is over, and is cleaned up then.
+   */
   async execute(runId: string): Promise<void> {
+    if (this.stopping.signal.aborted) return;
     const claimed = await this.store.claim(runId, this.owner, this.settings.leaseMs);
     if (claimed === undefined) return;
     const { claim, run } = claimed;
-    if (run.state !== 'pending') {
-      await this.cleanUp(claim, run);
-      return;
-    }
     const abort = new AbortController();
     const stop = (): void => abort.abort(this.stopping.signal.reason);
     this.stopping.signal.addEventListener('abort', stop);
-    if (this.stopping.signal.aborted) stop();
     const heartbeat = this.startHeartbeat(claim, abort);
     try {
-      await this.drill(claim, run, abort.signal);
+      if (claim.fence > 1) await this.cleanUp(claim, run);
+      else await this.begin(claim, run, abort);
     } catch (error) {
-      if (error instanceof LeaseLostError) this.logger.warn(error.message);
-      else await this.end(claim, endingOfError(error));
+      this.logger.warn(`run ${runId}: ${messageOf(error)}`);
     } finally {
       clearInterval(heartbeat);
       this.stopping.signal.removeEventListener('abort', stop);
@@ -87,17 +92,34 @@ export class RunExecutor {
     }, this.settings.heartbeatMs);
   }
 
-  private async drill(claim: Claim, run: RunEntity, signal: AbortSignal): Promise<void> {
+  private async begin(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
+    const block = await this.store.fabricBlock(run.fabricName);
+    if (block !== null) {
+      await this.end(claim, { state: 'inconclusive', reason: block, exitCode: EXIT.inconclusive });
+      return;
+    }
+    try {
+      await this.drill(claim, run, abort);
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error;
+      await this.end(claim, endingOfError(error));
+    }
+  }
+
+  private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
     const experiment = experimentFromStored(run.definition);
-    const fabric = await openStored(run);
+    const fabric = await this.openStored(run);
     try {
       const judgement = await runDrill({
         plan: withRunIds(run.plan, run.id),
         fabric,
         objectives: experiment.spec.objectives,
-        signal,
+        signal: abort.signal,
         journal: {
-          intend: (entry) => this.store.intend(claim, entry),
+          intend: async (entry) => {
+            const abortReason = await this.store.intend(claim, entry);
+            if (abortReason !== null) abort.abort(abortReason);
+          },
           applied: (id) => this.store.applied(claim, id),
           verified: (id) => this.store.verified(claim, id),
           failed: (id, reason) => this.store.failed(claim, id, reason),
@@ -151,8 +173,13 @@ export class RunExecutor {
   }
 
   private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
+    let fabric: Fabric;
+    try {
+      fabric = await this.openStored(run);
+    } catch (error) {
+      return [`the fabric can't be opened: ${messageOf(error)}`];
+    }
     const failures: string[] = [];
-    const fabric = await openStored(run);
     try {
       for (const entry of entries) {
         const failure = await revertEntry(fabric, entry);
@@ -169,30 +196,27 @@ export class RunExecutor {
     return failures;
   }
 
+  /** An abort that came in the last moment leaves a run without scores. */
   private async end(claim: Claim, ending: Ending, judgement?: Judgement): Promise<void> {
-    await this.store.finish(claim, ending, (run): Scorecard => ({
-      run: {
-        id: run.id,
-        experiment: run.experimentName,
-        fabric: run.fabricName,
-        driver: run.driver,
-        seed: run.seed,
-        state: ending.state,
-        version: this.settings.version,
-        startedAt: run.startedAt?.toISOString() ?? null,
-        endedAt: run.endedAt?.toISOString() ?? null,
-      },
-      scores: judgement?.scores ?? unknownScores(),
-      objectives: judgement?.objectives ?? [],
-      verdict: judgement?.verdict ?? null,
-      truth: judgement?.truth ?? [],
-      reasons: judgement?.reasons ?? (ending.reason === null ? [] : [ending.reason]),
+    await this.store.finish(claim, ending, (run, actual) => ({
+      ...unscored(run, this.settings.version),
+      ...(judgement === undefined || actual !== ending
+        ? {}
+        : {
+            scores: judgement.scores,
+            objectives: judgement.objectives,
+            verdict: judgement.verdict,
+            truth: judgement.truth,
+            reasons: judgement.reasons,
+          }),
     }));
   }
-}
 
-const openStored = (run: RunEntity): Promise<Fabric> =>
-  openFabric(fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition)), run.seed);
+  private openStored(run: RunEntity): Promise<Fabric> {
+    const fabric = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
+    return this.settings.openFabric(fabric, run.seed);
+  }
+}
 
 /** Ids in the undo journal are unique over all runs. */
 function withRunIds(plan: Plan, runId: string): Plan {

@@ -8,11 +8,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { UndoEntry } from '../drill/undo.js';
+import { EXIT } from '../scoring/exit-codes.js';
 import type { FinalState, RunState, Scorecard } from '../scoring/scorecard.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, UndoEntryEntity } from './run.entity.js';
-import { isFinal, mayGo } from './run.machine.js';
+import { isFinal, mayGo, worst } from './run.machine.js';
 
 /** Another worker has claimed the run meanwhile, or it has ended. */
 export class LeaseLostError extends Error {
@@ -31,6 +32,9 @@ export interface Ending {
   reason: string | null;
   exitCode: number;
 }
+
+/** The scorecard of a run that ends in this way. */
+export type ScorecardOf = (run: RunEntity, ending: Ending) => Scorecard;
 
 export interface EncodedEvidence {
   arrow: Uint8Array;
@@ -91,29 +95,44 @@ export class RunStore {
     });
   }
 
-  /** Ends the run: final state, scorecard and the last event in one transaction, and the lease with it. */
-  async finish(claim: Claim, ending: Ending, scorecard: (run: RunEntity) => Scorecard): Promise<void> {
+  /**
+   * Ends the run: final state, scorecard and the last event in one transaction, and the lease with it.
+   *
+   * An abort that was accepted before this moment holds: the run then ends as aborted, or as something worse.
+   */
+  async finish(claim: Claim, wanted: Ending, scorecard: ScorecardOf): Promise<void> {
     await this.fenced(claim, async (manager, run) => {
+      const ending = afterAbort(run, wanted);
       await endRun(manager, run, ending);
       await manager.query(
         `INSERT INTO run_results (run_id, scorecard) VALUES ($1, $2)
          ON CONFLICT (run_id) DO UPDATE SET scorecard = EXCLUDED.scorecard`,
-        [claim.runId, JSON.stringify(scorecard(run))],
+        [claim.runId, JSON.stringify(scorecard(run, ending))],
       );
     });
+  }
+
+  /** Why the fabric takes no run, or null: an undo failed on it and nobody has cleared that yet. */
+  async fabricBlock(fabricName: string): Promise<string | null> {
+    const [row] = await this.dataSource.query<{ id: string }[]>(BLOCKING_RUN, [fabricName]);
+    return row === undefined
+      ? null
+      : `run ${row.id} left "${fabricName}" with a fault that it could not undo`;
   }
 
   async event(claim: Claim, type: string, data: Record<string, unknown>): Promise<void> {
     await this.fenced(claim, (manager) => appendEvent(manager, claim.runId, type, data));
   }
 
-  async intend(claim: Claim, entry: UndoEntry): Promise<void> {
-    await this.fenced(claim, async (manager) => {
+  /** @returns why someone asked for an abort meanwhile, or null; the entry is written either way */
+  async intend(claim: Claim, entry: UndoEntry): Promise<string | null> {
+    return this.fenced(claim, async (manager, run) => {
       await manager.query(
         `INSERT INTO undo_entries (id, run_id, ordinal, fault, impairment, saved, status, intended_at)
          VALUES ($1, $2, (SELECT count(*) FROM undo_entries WHERE run_id = $2), $3, $4, $5, 'intended', now())`,
         [entry.id, claim.runId, entry.fault, JSON.stringify(entry.impairment), JSON.stringify(entry.saved)],
       );
+      return run.abortRequestedAt === null ? null : abortReasonOf(run);
     });
   }
 
@@ -201,12 +220,25 @@ export class RunStore {
         where: { id: claim.runId },
         lock: { mode: 'pessimistic_write' },
       });
-      if (run === null || run.fence !== claim.fence) {
-        throw new LeaseLostError(`run ${claim.runId} was claimed by another worker or is gone`);
-      }
+      // Nothing is written after the end, so that `end` is the last event.
+      if (run === null || run.fence !== claim.fence || isFinal(run.state)) throw leaseLost(claim);
       return work(manager, run);
     });
   }
+}
+
+/** An unfinished business of a fabric: newest first, one is enough. */
+export const BLOCKING_RUN = `SELECT id, reason FROM runs
+  WHERE fabric_name = $1 AND state = 'rollback-failed' AND cleared_at IS NULL ORDER BY created_at DESC LIMIT 1`;
+
+const leaseLost = ({ runId }: Claim): LeaseLostError =>
+  new LeaseLostError(`run ${runId} was claimed by another worker, has ended or is gone`);
+
+const abortReasonOf = (run: RunEntity): string => run.abortReason ?? 'abort requested';
+
+function afterAbort(run: RunEntity, ending: Ending): Ending {
+  if (run.abortRequestedAt === null || worst([ending.state, 'aborted']) === ending.state) return ending;
+  return { state: 'aborted', reason: abortReasonOf(run), exitCode: EXIT.aborted };
 }
 
 /** Appends a transition with its event; the run's row must be locked by the caller. */

@@ -2,7 +2,7 @@
  * The worker side of runs: takes them from the queue, and looks after those that nobody looks after any more.
  *
  * Once at start and then every few seconds, runs whose lease is over are claimed and cleaned up, and runs that were
- * stored but never reached the queue (the process died in between) are queued again.
+ * stored but never reached the queue (the process died in between), or left it without being claimed, are queued again.
  */
 import {
   Inject,
@@ -11,58 +11,73 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../platform/config/config.js';
-import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
+import { RUN_QUEUE, type RunQueue, type RunWorker as QueueWorker } from '../platform/queue/run-queue.js';
 import { FINAL_STATES } from '../scoring/scorecard.js';
-import { RunExecutor } from './run-executor.js';
+import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
 
-const SWEEP_MS = 5000;
 /** A run older than this that no worker holds may have missed the queue. */
 const PENDING_GRACE_S = 15;
 
 @Injectable()
 export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('RunWorker');
-  private sweeping = false;
+  private sweeping: Promise<void> | undefined;
+  private taking: QueueWorker | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly executor: RunExecutor,
+    private readonly scheduler: SchedulerRegistry,
     @Inject(RUN_QUEUE) private readonly queue: RunQueue,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'workerConcurrency'>,
+    @Inject(EXECUTOR_SETTINGS) private readonly settings: Pick<ExecutorSettings, 'sweepMs'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.sweep();
-    await this.queue.worker((runId) => this.executor.execute(runId), {
+    this.scheduler.addInterval(
+      'sweep',
+      setInterval(() => void this.sweep(), this.settings.sweepMs),
+    );
+    this.taking = await this.queue.worker((runId) => this.executor.execute(runId), {
       concurrency: this.config.workerConcurrency,
     });
   }
 
-  /** Running drills revert and end as aborted before the queue's worker is closed. */
-  beforeApplicationShutdown(): void {
+  /** No run is taken any more, those under way revert and end as aborted, and only then do the connections go. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (this.scheduler.doesExist('interval', 'sweep')) this.scheduler.deleteInterval('sweep');
+    const taken = this.taking?.close();
     this.executor.shutdown();
+    await Promise.all([taken, this.sweeping]);
   }
 
-  @Interval(SWEEP_MS)
-  async sweep(): Promise<void> {
-    if (this.sweeping) return;
-    this.sweeping = true;
+  sweep(): Promise<void> {
+    this.sweeping ??= this.lookAfter().finally(() => (this.sweeping = undefined));
+    return this.sweeping;
+  }
+
+  private async lookAfter(): Promise<void> {
     try {
       for (const runId of await this.abandonedRuns()) await this.executor.execute(runId);
-      for (const runId of await this.unqueuedRuns()) await this.queue.add(runId);
+      for (const runId of await this.unqueuedRuns()) await this.queueAgain(runId);
     } catch (error) {
       this.logger.warn(`sweep: ${error instanceof Error ? error.message : String(error)}`);
-    } finally {
-      this.sweeping = false;
     }
+  }
+
+  /** The queue remembers finished jobs and would take a run it knows for done. One that a worker has stays. */
+  private async queueAgain(runId: string): Promise<void> {
+    await this.queue.remove(runId);
+    await this.queue.add(runId);
   }
 
   private async abandonedRuns(): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
-      `SELECT id FROM runs WHERE NOT (state = ANY($1)) AND state <> 'pending' AND lease_until < now()`,
+      `SELECT id FROM runs WHERE NOT (state = ANY($1)) AND lease_owner IS NOT NULL AND lease_until < now()`,
       [FINAL_STATES],
     );
     return rows.map((row) => row.id);

@@ -35,7 +35,7 @@ export class RunEntity {
   definition: unknown;
 
   /** The Fabric document as it was when the run was asked for. */
-  @Column({ name: 'fabric_definition', type: 'jsonb' })
+  @Column({ name: 'fabric_definition', type: 'json' })
   fabricDefinition: unknown;
 
   /** Resolved when the run was asked for; exactly this is injected. */
@@ -71,6 +71,10 @@ export class RunEntity {
   /** When a person lifted the block that a failed undo leaves. */
   @Column({ name: 'cleared_at', type: 'timestamptz', nullable: true })
   clearedAt: Date | null;
+
+  /** What that person checked and did. */
+  @Column({ name: 'cleared_reason', type: 'text', nullable: true })
+  clearedReason: string | null;
 
   @Column({ name: 'lease_owner', type: 'text', nullable: true })
   leaseOwner: string | null;

@@ -9,24 +9,23 @@ import {
   Param,
   Post,
   Query,
-  Req,
   Res,
   Sse,
 } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { MessageEvent } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
+import { planView } from '../drill/plan.js';
 import { parseBody } from '../platform/http/body.js';
-import { decodeCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import { RUN_STATES } from '../scoring/scorecard.js';
 import { decodeEvidence, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
 import { followEvents } from './run-events.js';
-import type { RunEntity } from './run.entity.js';
-import { isFinal } from './run.machine.js';
+import { runView } from './run-view.js';
 import { RunsService } from './runs.service.js';
 
 const listQuery = z.strictObject({
@@ -43,28 +42,6 @@ const abortBody = z
   .prefault({});
 const evidenceQuery = z.strictObject({ compression: z.enum(['zstd', 'none']).default('zstd') });
 const reportQuery = z.strictObject({ format: z.string().default('text') });
-
-/** A run as REST shows it; truth and results have their own addresses. */
-export function runView(run: RunEntity): Record<string, unknown> {
-  return {
-    id: run.id,
-    experiment: run.experimentName,
-    experimentId: run.experimentId,
-    fabric: run.fabricName,
-    driver: run.driver,
-    seed: run.seed,
-    state: run.state,
-    final: isFinal(run.state),
-    reason: run.reason,
-    exitCode: run.exitCode,
-    version: run.version,
-    abortRequestedAt: run.abortRequestedAt?.toISOString() ?? null,
-    clearedAt: run.clearedAt?.toISOString() ?? null,
-    createdAt: run.createdAt.toISOString(),
-    startedAt: run.startedAt?.toISOString() ?? null,
-    endedAt: run.endedAt?.toISOString() ?? null,
-  };
-}
 
 @ApiTags('runs')
 @Controller('v1/runs')
@@ -84,7 +61,11 @@ export class RunsController {
   @ApiQuery({ name: 'cursor', required: false })
   async list(@Query() query: Record<string, unknown>, @Res({ passthrough: true }) response: Response) {
     const { limit, cursor, ...filter } = parseQuery(listQuery, query);
-    const rows = await this.runs.list(filter, limit, cursor === undefined ? undefined : decodeCursor(cursor));
+    const rows = await this.runs.list(
+      filter,
+      limit,
+      cursor === undefined ? undefined : decodeUuidCursor(cursor),
+    );
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     if (rows.length > limit && last !== undefined) {
@@ -101,7 +82,7 @@ export class RunsController {
   @ApiResponse({ status: 404, description: 'no such run' })
   async show(@Param('id') id: string) {
     const run = await this.runs.get(id);
-    return { ...runView(run), plan: withoutTruth(run) };
+    return { ...runView(run), plan: planView(run.plan) };
   }
 
   @Sse(':id/events')
@@ -109,14 +90,12 @@ export class RunsController {
   @ApiProduces('text/event-stream')
   async events(
     @Param('id') id: string,
-    @Req() request: Request,
     @Headers('last-event-id') lastEventId?: string,
   ): Promise<Observable<MessageEvent>> {
     await this.runs.get(id);
     const after = lastEventId === undefined || !/^\d{1,9}$/.test(lastEventId) ? 0 : Number(lastEventId);
     return new Observable((subscriber) => {
       const stop = new AbortController();
-      request.on('close', () => stop.abort());
       const pump = async (): Promise<void> => {
         for await (const event of followEvents(this.dataSource, id, after, stop.signal)) {
           subscriber.next({ id: String(event.seq), type: event.type, data: { ...event.data, at: event.at } });
@@ -192,9 +171,4 @@ export class RunsController {
     response.setHeader('Content-Type', `${report.mediaType}; charset=utf-8`);
     response.send(report.render(scorecard, {}));
   }
-}
-
-/** The plan as shown while a run goes on: what was injected is told by the scorecard, after the verdict is sealed. */
-function withoutTruth(run: RunEntity): unknown {
-  return { ...run.plan, faults: run.plan.faults.map((fault) => ({ ...fault, truth: undefined })) };
 }

@@ -2,6 +2,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
+import { openFabric } from '../fabrics/catalog.js';
 import { VERSION } from '../platform/version.js';
 import { ExperimentRunsController } from './experiment-runs.controller.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
@@ -17,11 +18,13 @@ import { RunsService } from './runs.service.js';
 })
 export class RunsApiModule {}
 
-/** A worker that is silent for this long is taken for dead, and its faults are reverted by another. */
-const LEASE_MS = 15_000;
-const HEARTBEAT_MS = 250;
-
-const SETTINGS: ExecutorSettings = { leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS, version: VERSION };
+const SETTINGS: ExecutorSettings = {
+  leaseMs: 15_000,
+  heartbeatMs: 250,
+  sweepMs: 5_000,
+  version: VERSION,
+  openFabric,
+};
 
 @Module({})
 export class RunsWorkerModule {

@@ -10,15 +10,17 @@ import { planExperiment } from '../experiments/planning.js';
 import { InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import type { Cursor } from '../platform/http/page.js';
+import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
 import { EXIT } from '../scoring/exit-codes.js';
-import { unknownScores, type RunState, type Scorecard } from '../scoring/scorecard.js';
+import type { RunState, Scorecard } from '../scoring/scorecard.js';
 import { unsupportedError } from '../drill/plan.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, RunEvidenceEntity, RunResultEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
-import { endRun, recordTransition } from './run-store.js';
+import { BLOCKING_RUN, endRun, recordTransition } from './run-store.js';
+import { unscored } from './run-view.js';
 import { VERSION } from '../platform/version.js';
 
 export interface RunRequest {
@@ -99,6 +101,7 @@ export class RunsService {
       leaseOwner: null,
       leaseUntil: null,
       clearedAt: null,
+      clearedReason: null,
       fence: 0,
       version: VERSION,
       createdAt: new Date(),
@@ -109,13 +112,10 @@ export class RunsService {
 
   /** A fabric on which an undo failed takes no new run until a person has looked. */
   private async refuseBlockedFabric(fabricName: string): Promise<void> {
-    const blocking = await this.runs
-      .createQueryBuilder('run')
-      .where(`run.fabricName = :fabricName AND run.state = 'rollback-failed' AND run.clearedAt IS NULL`, {
-        fabricName,
-      })
-      .getOne();
-    if (blocking !== null) {
+    const [blocking] = await this.dataSource.query<{ id: string; reason: string | null }[]>(BLOCKING_RUN, [
+      fabricName,
+    ]);
+    if (blocking !== undefined) {
       throw new ConflictError(
         `run ${blocking.id} could not undo everything on "${fabricName}": ${blocking.reason ?? ''}`,
         `check the fabric by hand, then: runs clear ${blocking.id} --reason TEXT`,
@@ -137,7 +137,7 @@ export class RunsService {
   }
 
   async get(id: string): Promise<RunEntity> {
-    const run = /^[0-9a-f-]{36}$/i.test(id) ? await this.runs.findOneBy({ id }) : null;
+    const run = isUuid(id) ? await this.runs.findOneBy({ id }) : null;
     if (run === null) throw new NotFoundError(`there is no run ${id}`, 'GET /v1/runs lists them');
     return run;
   }
@@ -154,7 +154,8 @@ export class RunsService {
     if (filter.experiment !== undefined) {
       query.andWhere('run.experimentName = :experiment', { experiment: filter.experiment });
     }
-    if (filter.since !== undefined) query.andWhere('run.createdAt >= :since', { since: filter.since });
+    if (filter.since !== undefined)
+      query.andWhere('run.createdAt >= :since', { since: new Date(filter.since) });
     if (after !== undefined) {
       query.andWhere('(run.createdAt, run.id) < (:createdAt, CAST(:id AS uuid))', { ...after });
     }
@@ -179,7 +180,7 @@ export class RunsService {
       await appendEvent(manager, id, 'abort-requested', { reason });
       if (run.state === 'pending' && run.leaseOwner === null) {
         await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
-        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run) });
+        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run, run.version) });
       } else {
         await manager.save(run);
       }
@@ -203,8 +204,8 @@ export class RunsService {
       }
       if (run.clearedAt === null) {
         run.clearedAt = new Date();
+        run.clearedReason = reason;
         await manager.save(run);
-        await appendEvent(manager, id, 'cleared', { reason });
       }
       return run;
     });
@@ -245,27 +246,6 @@ function notYet(run: RunEntity, what: string): Error {
         `run ${run.id} has no ${what} yet; it is ${run.state}`,
         `follow /v1/runs/${run.id}/events`,
       );
-}
-
-function unscored(run: RunEntity): Scorecard {
-  return {
-    run: {
-      id: run.id,
-      experiment: run.experimentName,
-      fabric: run.fabricName,
-      driver: run.driver,
-      seed: run.seed,
-      state: run.state,
-      version: run.version,
-      startedAt: run.startedAt?.toISOString() ?? null,
-      endedAt: run.endedAt?.toISOString() ?? null,
-    },
-    scores: unknownScores(),
-    objectives: [],
-    verdict: null,
-    truth: [],
-    reasons: run.reason === null ? [] : [run.reason],
-  };
 }
 
 /** @returns whether another request holds the key */

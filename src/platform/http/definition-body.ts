@@ -4,9 +4,7 @@
  * YAML keeps its line numbers in errors, so the command line sends YAML.
  */
 import { InputError } from '../../kernel/problem.js';
-
-/** Media types that are read as text and parsed as YAML. */
-export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+import { YAML_TYPES } from './media-types.js';
 
 /** The text to parse: YAML as sent, JSON re-serialised (JSON is YAML). */
 export function definitionText(body: unknown): string {

@@ -8,13 +8,16 @@
 import { z } from 'zod';
 import { InputError } from '../../kernel/problem.js';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { isUuid } from './uuid.js';
 
 export interface Cursor {
   createdAt: string;
   id: string;
 }
 
-const cursorSchema = z.tuple([z.iso.datetime(), z.string().min(1).max(200)]);
+/** PostgreSQL has no year 0. */
+const time = z.iso.datetime().refine((text) => !text.startsWith('0000'));
+const cursorSchema = z.tuple([time, z.string().min(1).max(200)]);
 
 export const encodeCursor = (cursor: Cursor): string =>
   Buffer.from(JSON.stringify([cursor.createdAt, cursor.id])).toString('base64url');
@@ -25,13 +28,23 @@ export function decodeCursor(text: string): Cursor {
     const [createdAt, id] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
     return { createdAt, id };
   } catch {
-    throw InputError.at(
-      '/cursor',
-      'this cursor was not given out by a list',
-      'follow the Link header, or leave cursor out',
-    );
+    throw foreignCursor();
   }
 }
+
+/** A cursor of a list whose ids are UUIDs. */
+export function decodeUuidCursor(text: string): Cursor {
+  const cursor = decodeCursor(text);
+  if (isUuid(cursor.id)) return cursor;
+  throw foreignCursor();
+}
+
+const foreignCursor = (): InputError =>
+  InputError.at(
+    '/cursor',
+    'this cursor was not given out by a list',
+    'follow the Link header, or leave cursor out',
+  );
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('rows a page'),

@@ -35,6 +35,8 @@ export function toProblem(error: unknown, path: string, incident: string): Probl
   if (error instanceof ConflictError) return problem(409, error.message, path, error.hint);
   if (error instanceof EnvironmentError) return problem(503, error.message, path, error.hint);
   if (error instanceof HttpException) return fromHttpException(error, path);
+  if (hasNulCharacter(error))
+    return problem(400, 'a text has a NUL character, which can not be stored', path);
   const refused = refusedByParser(error);
   if (refused !== undefined) return problem(refused.status, refused.message, path);
   const detail = 'an unexpected error; the log has it under this id';
@@ -55,6 +57,12 @@ function fromHttpException(error: HttpException, path: string): Problem {
   const errors = messages.map((message) => ({ pointer: '', message: String(message) }));
   return { ...problem(status, errors.map((one) => one.message).join('; '), path), errors };
 }
+
+/** PostgreSQL knows no text with U+0000 in it; whatever brought one here was a caller's input. */
+const hasNulCharacter = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error as { code?: unknown }).code === '22021' &&
+  error.name === 'QueryFailedError';
 
 /** Body parsers throw errors that carry a status and say with `expose` that the caller may see them. */
 function refusedByParser(error: unknown): { status: number; message: string } | undefined {
