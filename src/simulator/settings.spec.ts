@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { telemetrySchema } from '../telemetry/settings.js';
 import { ackTimeoutNs, fabricSettingsSchema, silentLossDetectionNs, wireFactor } from './settings.js';
 
@@ -11,6 +12,17 @@ describe('fabric settings', () => {
     expect(wireFactor(settings)).toBeCloseTo(1.02, 2);
     // Loss of carrier to rerouted traffic, as measured with FRR on Linux: 48 ms.
     expect(settings.carrierDetection + settings.routeRepair).toBe(48e6);
+  });
+
+  it('are all in the documentation, with their defaults', () => {
+    const page = readFileSync(new URL('../../docs/simulated-fabric.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (\S+) \|/gm)].map(([, name, value]) => [name, value]);
+    const settings = fabricSettingsSchema.parse(undefined);
+    expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(settings).sort());
+    const asWritten = ([name, value]: string[]): unknown =>
+      /^(true|false|\d+)$/.test(value) ? [name, JSON.parse(value)] : [name, value];
+    const documented = Object.fromEntries(rows.map((row) => asWritten(row) as [string, unknown]));
+    expect(fabricSettingsSchema.parse(documented)).toEqual(settings);
   });
 
   it.each([
