@@ -77,13 +77,15 @@ export const LIKELIHOODS = likelihood({
     ...oneWay(0.02),
   },
   /** Bytes sent in the suspected direction never arrive. */
-  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...oneWay(0.95) },
+  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
   /** Bytes sent against the suspected direction never arrive either. */
-  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...oneWay(0.005) },
+  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
   /** The liveness session fails while both ports stay up. */
   'session-lost-while-up': { noFault: 1e-5, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
+  /** Senders repeat packets around the onset: reliable transport answers any loss so. */
+  'senders-retransmit': { noFault: 0.01, ...down(0.7), ...flap(0.7), ...dead(0.7), ...oneWay(0.98) },
   /** The receiving end counts damaged packets. */
-  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...oneWay(0.3) },
+  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...dead(0.05), ...oneWay(0.3) },
   /** The device leaves its polls unanswered; answering while dead is next to impossible. */
   'device-silent': { noFault: 1e-3, ...dead(1 - 1e-12) },
   /** A neighbour's port stayed up while the device was dark (asked only when the neighbour was heard). */

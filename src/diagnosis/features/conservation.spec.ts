@@ -31,6 +31,8 @@ describe('conservation over a link', () => {
       known: true,
       intact: false,
       lostBytesAtLeast: 30,
+      certain: true,
+      gained: null,
       began: { fromNs: 10, toNs: 20 },
       lastSeenNs: 20,
     });

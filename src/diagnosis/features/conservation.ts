@@ -21,6 +21,10 @@ export interface Conservation {
   intact: boolean;
   /** Bytes that certainly left and never arrived, tolerance not subtracted. */
   lostBytesAtLeast: number;
+  /** True when the bounds prove a loss; false when it rests on quiet moments, or there is none. */
+  certain: boolean;
+  /** Where quiet moments seem to show bytes received that were never sent: the polls beat with the traffic. */
+  gained: Interval | null;
   /** Where the loss began: after fromNs, before toNs; null when nothing was lost beyond the tolerance. */
   began: Interval | null;
   /** The last instant at which more loss became visible, ns; null as above. */
@@ -31,6 +35,8 @@ const UNKNOWN: Conservation = {
   known: false,
   intact: false,
   lostBytesAtLeast: 0,
+  certain: false,
+  gained: null,
   began: null,
   lastSeenNs: null,
 };
@@ -66,7 +72,7 @@ export function conservation(
     known: true,
     intact,
   });
-  return bounded.began !== null || runs.length > 1 ? bounded : atQuietMoments(bounded, sent, received);
+  return runs.length > 1 ? bounded : atQuietMoments(bounded, sent, received);
 }
 
 function atQuietMoments(
@@ -78,18 +84,27 @@ function atQuietMoments(
   if (levels === null) return bounded;
   if (levels.shift === null) {
     const busy = increments(sent).some(({ gain }) => gain > IDLE_TOLERANCE_BYTES);
-    return { ...bounded, intact: bounded.intact || (busy && levels.constant) };
+    const intact = bounded.intact || (bounded.began === null && busy && levels.constant);
+    return { ...bounded, intact, gained: levels.gain };
   }
   const { bytes, began, settledNs } = levels.shift;
-  return { known: true, intact: false, lostBytesAtLeast: bytes, began, lastSeenNs: settledNs };
+  return {
+    ...bounded,
+    intact: false,
+    certain: bounded.began !== null,
+    lostBytesAtLeast: Math.max(bytes, bounded.lostBytesAtLeast),
+    began,
+    lastSeenNs: Math.max(settledNs, bounded.lastSeenNs ?? settledNs),
+  };
 }
 
-type Loss = Omit<Conservation, 'known' | 'intact'>;
+type Loss = Pick<Conservation, 'lostBytesAtLeast' | 'began' | 'lastSeenNs'>;
 
 function add(total: Conservation, part: Loss): Conservation {
   return {
     ...total,
     lostBytesAtLeast: total.lostBytesAtLeast + part.lostBytesAtLeast,
+    certain: total.certain || part.began !== null,
     began: total.began ?? part.began,
     lastSeenNs: part.lastSeenNs ?? total.lastSeenNs,
   };

@@ -5,7 +5,9 @@
  * in between; whenever the link was idle between the two, it shows exactly what is missing. Training traffic pauses
  * in every step, so the quiet value comes back again and again: a plateau of equal readings, and never beyond it, since
  * a later receiver can only have counted more (an earlier one only less). Loss moves the plateau for good.
- * It assumes quiet moments on both sides of the loss; a link under constant load shows nothing here.
+ * It assumes quiet moments on both sides of the loss. Polls that beat with the steps may miss them for long, and a
+ * plateau under load then looks like loss when it ends, or like gain; a gain is impossible, and so tells when that
+ * happens. Callers must weigh a shift against simultaneous ones elsewhere.
  */
 import type { Sample } from './samples.js';
 import type { Interval } from './context.js';
@@ -20,6 +22,8 @@ export interface LevelShift {
 
 export interface IdleLevels {
   shift: LevelShift | null;
+  /** Where the level seems to fall, which no link can do; null where it does not. */
+  gain: Interval | null;
   /** True when the same plateau was seen early and late, so that nothing can have been lost in between. */
   constant: boolean;
 }
@@ -44,9 +48,22 @@ export function idleLevels(sent: readonly Sample[], received: readonly Sample[])
   // Seen backwards and upside down, an early receiver's readings obey the law of a late one's.
   const readings = receiverEarlier ? mirrored(pairs) : pairs;
   const levels = twoPlateaus(readings);
-  if (levels === null) return { shift: null, constant: isConstant(readings) };
+  if (levels === null) {
+    const gain = seemingGain(readings, receiverEarlier);
+    return { shift: null, gain, constant: gain === null && isConstant(readings) };
+  }
   const [low, high] = receiverEarlier ? [-levels[1], -levels[0]] : levels;
-  return { shift: shiftBetween(pairs, low, high), constant: false };
+  return { shift: shiftBetween(pairs, low, high), gain: null, constant: false };
+}
+
+/** Time of a fall: the last reading on the high plateau and the first of those on the low one. */
+function seemingGain(readings: readonly Pair[], mirror: boolean): Interval | null {
+  const levels = twoPlateaus([...readings].reverse());
+  if (levels === null) return null;
+  const last = readings.findLastIndex((reading) => near(reading.gap, levels[1]));
+  const next = readings[Math.min(last + 1, readings.length - 1)];
+  const [one, other] = [readings[last].timeNs, next.timeNs];
+  return mirror ? { fromNs: -other, toNs: -one } : { fromNs: one, toNs: other };
 }
 
 function pair(sent: readonly Sample[], received: readonly Sample[]) {

@@ -21,6 +21,9 @@ const PACKETS_IN_FLIGHT_BYTES = 16_384;
 /** How far a loss must stand out from what three quarters of the busy links show through poll skew alone. */
 const SKEW_FACTOR = 4;
 
+/** So many other directions that shift in the same poll make a loss at a quiet moment a matter of traffic. */
+const COMPANY = 3;
+
 export interface EndObservation {
   port: number;
   device: number;
@@ -58,16 +61,14 @@ export function observeLinks(context: Context, devices: readonly DeviceObservati
     ] as const;
   });
   const skewBytes = skewAllowance(sentBy.flat());
+  const believed = sentBy.map(([up, down]) => {
+    return [believe(up, down, sentBy, skewBytes), believe(down, up, sentBy, skewBytes)] as const;
+  });
   return context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
     const ends = [observeEnd(context, devices, lower), observeEnd(context, devices, upper)] as const;
-    const [up, down] = sentBy[link.index];
-    return {
-      link,
-      ends,
-      episodes: union([...ends[0].down, ...ends[1].down]),
-      sentBy: [standingOut(up, skewBytes), standingOut(down, skewBytes)],
-    };
+    const episodes = union([...ends[0].down, ...ends[1].down]);
+    return { link, ends, episodes, sentBy: believed[link.index] };
   });
 }
 
@@ -79,9 +80,28 @@ function skewAllowance(directions: readonly Conservation[]): number {
   return apparent.length === 0 ? 0 : SKEW_FACTOR * quantile(apparent, 0.75);
 }
 
-function standingOut(direction: Conservation, skewBytes: number): Conservation {
-  const lost = direction.lostBytesAtLeast > skewBytes;
-  return lost ? direction : { ...direction, began: null, lastSeenNs: null };
+/**
+ * A loss that stands out. One that rests on quiet moments is dropped when the way back seems to gain at that time, or
+ * when several other directions shift with it: then it is the traffic that changed, not the link.
+ */
+function believe(
+  direction: Conservation,
+  back: Conservation,
+  all: readonly (readonly Conservation[])[],
+  skewBytes: number,
+): Conservation {
+  const { began, certain } = direction;
+  if (began === null) return direction;
+  const drop = { ...direction, began: null, lastSeenNs: null };
+  if (direction.lostBytesAtLeast <= skewBytes) return drop;
+  if (certain) return direction;
+  const shifts = (other: Conservation): boolean =>
+    [other.gained, other.certain ? null : other.began].some(
+      (shift) => shift !== null && overlaps(shift, began),
+    );
+  const company = all.flat().filter((other) => other !== direction && other !== back && shifts(other)).length;
+  const gainsBack = back.gained !== null && overlaps(back.gained, began);
+  return gainsBack || company >= COMPANY ? drop : direction;
 }
 
 function observeEnd(context: Context, devices: readonly DeviceObservation[], port: number): EndObservation {

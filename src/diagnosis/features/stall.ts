@@ -7,15 +7,17 @@
 import type { Context, Interval } from './context.js';
 import { increments } from './samples.js';
 
-/** The earliest stall that began inside the bracket, ns; null when no edge stalled there. */
+/** The latest stall that began inside the bracket, ns: the one under way when it closes; null without any. */
 export function stallOnsetNs(context: Context, bracket: Interval): number | null {
-  let earliest = Infinity;
+  let latest = -Infinity;
   for (const series of context.all('edge_stalled_s')) {
-    for (const { fromNs, toNs, gain } of increments(series)) {
-      if (gain <= 0 || toNs <= bracket.fromNs || fromNs >= bracket.toNs) continue;
+    let stalled = false;
+    for (const { toNs, gain } of increments(series)) {
       const began = toNs - gain * 1e9;
-      if (began >= bracket.fromNs && began <= bracket.toNs) earliest = Math.min(earliest, began);
+      const starts = gain > 0 && !stalled;
+      stalled = gain > 0;
+      if (starts && began >= bracket.fromNs && began <= bracket.toNs) latest = Math.max(latest, began);
     }
   }
-  return Number.isFinite(earliest) ? earliest : null;
+  return Number.isFinite(latest) ? latest : null;
 }

@@ -1,6 +1,7 @@
 /**
  * The signatures that a dead, a flapping and a one-way link have in common, read off one link's observation.
  */
+import { nicId } from '../../kernel/elements.js';
 import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
@@ -14,7 +15,13 @@ import type { Outcome } from '../likelihoods.js';
 /** A liveness session that falls within this time of a port going down fell because of that. */
 const SESSION_FOLLOWS_PORT_NS = 1e9;
 
-export function linkFindings(context: Context, observation: LinkObservation): Finding[] {
+/**
+ * All that a link shows. Rival hypotheses about a link are judged by the same findings, or the one that looks at fewer
+ * would win by looking away.
+ * @param sender index into the observation's ends of the port whose bytes are suspected to vanish; matters only to
+ *   hypotheses about one direction
+ */
+export function linkFindings(context: Context, observation: LinkObservation, sender: 0 | 1 = 0): Finding[] {
   const { ends } = observation;
   const times = timesDown(observation);
   return [
@@ -25,11 +32,12 @@ export function linkFindings(context: Context, observation: LinkObservation): Fi
     { signature: 'shut-down', outcome: outcome(shutDown(ends)) },
     { signature: 'light-lost', outcome: outcome(lightLost(context, observation)) },
     { signature: 'session-lost-while-up', outcome: outcome(sessionLostWhileUp(observation)) },
+    { signature: 'senders-retransmit', outcome: outcome(sendersRetransmit(context, observation)) },
+    ...directionFindings(context, observation, sender),
   ];
 }
 
-/** Signatures that depend on which end sends (`sender` is 0 or 1, an index into the observation's ends). */
-export function directionFindings(context: Context, observation: LinkObservation, sender: 0 | 1): Finding[] {
+function directionFindings(context: Context, observation: LinkObservation, sender: 0 | 1): Finding[] {
   const there = observation.sentBy[sender];
   const back = observation.sentBy[1 - sender];
   const receiver = observation.ends[1 - sender];
@@ -103,4 +111,30 @@ function receiveErrors(context: Context, port: number): boolean | null {
   const series = context.readPort('port_rx_errors', port);
   if (freshSamples(series).length < 2) return null;
   return increments(series).some(({ gain }) => gain > 0);
+}
+
+const RETRANSMISSIONS = ['nic_adaptive_retransmissions', 'nic_local_ack_timeouts'] as const;
+/** NICs are polled apart from switches; what they count in this time belongs together. */
+const POLLS_APART_NS = 1e9;
+
+/** Any NIC, since either end of any flow over the link may time out; null when no NIC was read. */
+function sendersRetransmit(context: Context, observation: LinkObservation): boolean | null {
+  const first = firstSign(observation);
+  const series = context.topology.nics.flatMap((nic) =>
+    RETRANSMISSIONS.map((metric) => context.read(metric, nicId(nic.name))),
+  );
+  if (first === null || series.every((one) => freshSamples(one).length < 2)) return null;
+  const around = { fromNs: first.fromNs - POLLS_APART_NS, toNs: first.toNs + POLLS_APART_NS };
+  return series.some((one) => increments(one).some((step) => step.gain > 0 && overlaps(step, around)));
+}
+
+/** The stretch in which the link first showed that anything was wrong. */
+function firstSign(observation: LinkObservation): Interval | null {
+  const signs = [
+    ...observation.episodes.map(({ fromNs }) => ({ fromNs, toNs: fromNs })),
+    ...observation.ends.flatMap((end) => end.downEvents ?? []),
+    ...observation.sentBy.flatMap(({ began }) => (began === null ? [] : [began])),
+    ...lonelySessionLosses(observation).map(({ fromNs }) => ({ fromNs, toNs: fromNs })),
+  ];
+  return signs.sort((one, other) => one.toNs - other.toNs)[0] ?? null;
 }

@@ -11,21 +11,21 @@ import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { stallOnsetNs } from '../features/stall.js';
 import type { Candidate, Observations } from './hypothesis.js';
-import { directionFindings, linkFindings, lonelySessionLosses } from './link-findings.js';
+import { linkFindings, lonelySessionLosses } from './link-findings.js';
 
 export function hypothesiseOneWayLoss(context: Context, { links }: Observations): Candidate[] {
   return links.flatMap((observation) => {
     const sessions = lonelySessionLosses(observation);
     const vanished = observation.sentBy.some((direction) => direction.began !== null);
     if (sessions.length === 0 && !vanished) return [];
-    const common = linkFindings(context, observation);
+    const during = suffering(context, observation, sessions);
     return ([0, 1] as const).map((sender): Candidate => ({
       hypothesis: 'one-way-loss/unknown',
       element: elementRef(observation.link.id),
       direction: portId(context.portName(observation.ends[sender].port)) as Direction,
       links: [observation.link.index],
-      findings: [...common, ...directionFindings(context, observation, sender)],
-      during: suffering(context, observation, sessions),
+      findings: linkFindings(context, observation, sender),
+      during,
       onsetNs: onsetOf(context, observation, sessions),
     }));
   });
