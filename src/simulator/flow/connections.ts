@@ -91,6 +91,16 @@ export class Connections {
     }
   }
 
+  /** Grows when some path may differ. */
+  get epoch(): number {
+    return this.beliefs.epoch;
+  }
+
+  /** Grows when some link carries more or less than before. */
+  get wireVersion(): number {
+    return this.physical.version;
+  }
+
   /** Brings the QP's paths up to date with the routes. */
   trace(qp: number): void {
     if (this.tracedEpoch[qp] === this.beliefs.epoch) return;

@@ -56,6 +56,10 @@ export class FlowShape {
   coefficients = new Float64Array(0);
   linkCount = 0;
   private readonly local: LocalEdge[] = [];
+  private compiledEpoch = -1;
+  private checkedEpoch = -1;
+  private checkedWires = -1;
+  private works = true;
   private readonly usesScaleUp: boolean;
   /** Grows when `links` and `coefficients` change. */
   version = -1;
@@ -108,18 +112,26 @@ export class FlowShape {
     return this.queuePairs / wireFactor(this.context.settings);
   }
 
-  /** All QPs work. */
+  /** All QPs work. Worked out once for each state of routes and wires. */
   alive(): boolean {
     const { connections } = this.context;
-    for (let index = 0; index < this.qps.length; index++) {
-      if (!connections.alive(this.qps[index])) return false;
+    if (this.checkedEpoch === connections.epoch && this.checkedWires === connections.wireVersion) {
+      return this.works;
     }
-    return true;
+    this.checkedEpoch = connections.epoch;
+    this.checkedWires = connections.wireVersion;
+    this.works = true;
+    for (let index = 0; index < this.qps.length && this.works; index++) {
+      this.works = connections.alive(this.qps[index]);
+    }
+    return this.works;
   }
 
   /** Brings `links` and `coefficients` up to date with the routes. */
   compile(): void {
     const { connections } = this.context;
+    if (this.compiledEpoch === connections.epoch) return;
+    this.compiledEpoch = connections.epoch;
     let version = 0;
     for (let index = 0; index < this.qps.length; index++) {
       connections.trace(this.qps[index]);
