@@ -78,7 +78,7 @@ describe('counters compared at quiet moments', () => {
         const shift = lossOf(periodMs, busy, skew);
         if (shift === null) return;
         expect(Math.abs(shift.bytes - 40_000)).toBeLessThan(IDLE_TOLERANCE_BYTES);
-        expect(shift.began.toNs).toBeGreaterThanOrEqual(25_300e6);
+        expect(shift.settledNs).toBeGreaterThanOrEqual(25_300e6);
       }),
     );
   });

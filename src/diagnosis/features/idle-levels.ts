@@ -14,7 +14,7 @@ import type { Interval } from './context.js';
 
 export interface LevelShift {
   bytes: number;
-  /** Last reading on the old plateau, first one off it. */
+  /** Last reading on the old plateau, first one off it; where the receiver is read first, load may make that early. */
   began: Interval;
   /** First reading on the new plateau, ns. */
   settledNs: number;
