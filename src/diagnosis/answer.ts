@@ -45,7 +45,10 @@ const startOf = (culprit: Explanation): string =>
 function sideReason(culprit: Explanation): string {
   const light = outcomeOf(culprit, 'light-lost');
   if (culprit.kind === 'one-way-loss') {
-    return outcomeOf(culprit, 'bytes-vanish') === 'present'
+    const missing = (['bytes-vanish', 'bytes-missing-at-rest'] as const).some(
+      (signature) => outcomeOf(culprit, signature) === 'present',
+    );
+    return missing
       ? ' Bytes counted out at one end were never counted in at the other.'
       : ' The liveness session failed, but no lost bytes were counted.';
   }

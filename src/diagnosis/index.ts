@@ -93,7 +93,8 @@ function notFound(
 ): Verdict {
   const seen = coverage.links >= THRESHOLDS.coverage && coverage.jobs;
   const unexplained = (attribution.lossRatio ?? 0) > THRESHOLDS.unexplainedLoss;
-  const healthy = seen && !unexplained;
+  const suspected = suspects.some(({ probability }) => probability >= THRESHOLDS.suspect);
+  const healthy = seen && !unexplained && !suspected;
   return {
     faultFound: healthy ? false : null,
     answer: healthy ? answerNone(context, coverage) : answerUnknown(context, coverage, attribution, suspects),

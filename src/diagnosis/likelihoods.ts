@@ -76,14 +76,17 @@ export const LIKELIHOODS = likelihood({
     ...dead(0.95),
     ...oneWay(0.02),
   },
-  /** Bytes sent in the suspected direction never arrive. */
+  /** Bytes sent in the suspected direction never arrive, proven by bounds. */
   'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
   /** Bytes sent against the suspected direction never arrive either. */
   'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
+  /** The same, but seen at quiet moments only, where polls that beat with the traffic can deceive. */
+  'bytes-missing-at-rest': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
+  'bytes-missing-at-rest-back': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
   /** The liveness session fails while both ports stay up. */
-  'session-lost-while-up': { noFault: 1e-5, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
-  /** Senders repeat packets around the onset: reliable transport answers any loss so. */
-  'senders-retransmit': { noFault: 0.01, ...down(0.7), ...flap(0.7), ...dead(0.7), ...oneWay(0.98) },
+  'session-lost-while-up': { noFault: 1e-6, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
+  /** Senders repeat packets around the onset: reliable transport answers any loss so; an idle link has none to lose. */
+  'senders-retransmit': { noFault: 0.01, ...down(0.7), ...flap(0.7), ...dead(0.7), ...oneWay(0.9) },
   /** The receiving end counts damaged packets. */
   'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...dead(0.05), ...oneWay(0.3) },
   /** The device leaves its polls unanswered; answering while dead is next to impossible. */
@@ -100,6 +103,8 @@ export type Outcome = 'present' | 'absent' | 'unknown';
 export const THRESHOLDS = {
   /** A culprit is named from this probability on. */
   name: 0.5,
+  /** "No fault" is not said while a suspect reaches this probability. */
+  suspect: 0.1,
   /** Odds are capped here (e^7, 99.9 %): the table is judgement, and naive independence overstates. */
   logOddsMost: 7,
   /** A side or direction is named when it holds this share of its culprit's probability. */

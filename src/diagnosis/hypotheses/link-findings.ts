@@ -42,11 +42,13 @@ function directionFindings(context: Context, observation: LinkObservation, sende
   const back = observation.sentBy[1 - sender];
   const receiver = observation.ends[1 - sender];
   return [
-    { signature: 'bytes-vanish', outcome: vanished(there) },
-    { signature: 'bytes-vanish-back', outcome: vanished(back) },
+    { signature: atRest(there) ? 'bytes-missing-at-rest' : 'bytes-vanish', outcome: vanished(there) },
+    { signature: atRest(back) ? 'bytes-missing-at-rest-back' : 'bytes-vanish-back', outcome: vanished(back) },
     { signature: 'receive-errors', outcome: outcome(receiveErrors(context, receiver.port)) },
   ];
 }
+
+const atRest = ({ began, certain }: Conservation): boolean => began !== null && !certain;
 
 /** Not seen to vanish is no proof of arrival: idle links and unevenly timed polls prove nothing. */
 function vanished({ began, intact }: Conservation): Outcome {
@@ -117,10 +119,15 @@ const RETRANSMISSIONS = ['nic_adaptive_retransmissions', 'nic_local_ack_timeouts
 /** NICs are polled apart from switches; what they count in this time belongs together. */
 const POLLS_APART_NS = 1e9;
 
-/** Any NIC, since either end of any flow over the link may time out; null when no NIC was read. */
+/**
+ * Loss on a host's link makes the host's own NIC repeat, since data or its ACKs are lost; loss between switches may
+ * hit any NIC. Null when none of them was read.
+ */
 function sendersRetransmit(context: Context, observation: LinkObservation): boolean | null {
+  const { topology } = context;
   const first = firstSign(observation);
-  const series = context.topology.nics.flatMap((nic) =>
+  const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
+  const series = (own.length > 0 ? own : topology.nics).flatMap((nic) =>
     RETRANSMISSIONS.map((metric) => context.read(metric, nicId(nic.name))),
   );
   if (first === null || series.every((one) => freshSamples(one).length < 2)) return null;
