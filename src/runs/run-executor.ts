@@ -28,6 +28,8 @@ export interface ExecutorSettings {
   heartbeatMs: number;
   /** How often a worker looks for runs that nobody looks after. */
   sweepMs: number;
+  /** What closing does to runs under way: revert and abort them, or let them come to their end. */
+  onClose: 'abort' | 'finish';
   version: string;
   /** Makes the fabric of a run. */
   openFabric: typeof openFabric;
@@ -79,17 +81,16 @@ export class RunExecutor {
   }
 
   private startHeartbeat(claim: Claim, abort: AbortController): NodeJS.Timeout {
-    return setInterval(() => {
-      this.store.heartbeat(claim, this.settings.leaseMs).then(
-        ({ abortReason }) => {
-          if (abortReason !== null) abort.abort(abortReason);
-        },
-        (error: unknown) => {
-          if (error instanceof LeaseLostError) abort.abort(error.message);
-          else this.logger.warn(`heartbeat of run ${claim.runId}: ${messageOf(error)}`);
-        },
-      );
-    }, this.settings.heartbeatMs);
+    const beat = oneAtATime(async () => {
+      try {
+        const { abortReason } = await this.store.heartbeat(claim, this.settings.leaseMs);
+        if (abortReason !== null) abort.abort(abortReason);
+      } catch (error) {
+        if (error instanceof LeaseLostError) abort.abort(error.message);
+        else this.logger.warn(`heartbeat of run ${claim.runId}: ${messageOf(error)}`);
+      }
+    });
+    return setInterval(beat, this.settings.heartbeatMs);
   }
 
   private async begin(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
@@ -134,15 +135,20 @@ export class RunExecutor {
 
   private hooks(claim: Claim): DrillHooks {
     let lastMs = 0;
+    let position = { now_s: 0, duration_s: 0 };
+    const show = oneAtATime(() =>
+      this.store
+        .event(claim, 'progress', position)
+        .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`)),
+    );
     return {
       state: (state, detail) => this.store.go(claim, state, detail ?? null),
       progress: (nowNs, durationNs) => {
         const nowMs = Date.now();
         if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
         lastMs = nowMs;
-        this.store
-          .event(claim, 'progress', { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 })
-          .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`));
+        position = { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 };
+        show();
       },
       evidence: async (evidence) => {
         const encoded = await encodeEvidence(evidence);
@@ -226,6 +232,16 @@ function withRunIds(plan: Plan, runId: string): Plan {
       ...fault,
       impairments: fault.impairments.map((one) => ({ ...one, id: `${runId}/${one.id}` })),
     })),
+  };
+}
+
+/** Leaves a call out while an earlier one is under way: a slow database must not gather them until no connection is left. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let busy = false;
+  return () => {
+    if (busy) return;
+    busy = true;
+    void work().finally(() => (busy = false));
   };
 }
 

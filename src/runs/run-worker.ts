@@ -33,7 +33,7 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly scheduler: SchedulerRegistry,
     @Inject(RUN_QUEUE) private readonly queue: RunQueue,
     @Inject(CONFIG) private readonly config: Pick<Config, 'workerConcurrency'>,
-    @Inject(EXECUTOR_SETTINGS) private readonly settings: Pick<ExecutorSettings, 'sweepMs'>,
+    @Inject(EXECUTOR_SETTINGS) private readonly settings: Pick<ExecutorSettings, 'sweepMs' | 'onClose'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -47,11 +47,11 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
-  /** No run is taken any more, those under way revert and end as aborted, and only then do the connections go. */
+  /** No run is taken any more, those under way are reverted or finished, and only then do the connections go. */
   async beforeApplicationShutdown(): Promise<void> {
     if (this.scheduler.doesExist('interval', 'sweep')) this.scheduler.deleteInterval('sweep');
     const taken = this.taking?.close();
-    this.executor.shutdown();
+    if (this.settings.onClose === 'abort') this.executor.shutdown();
     await Promise.all([taken, this.sweeping]);
   }
 

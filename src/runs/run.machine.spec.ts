@@ -20,6 +20,11 @@ describe('run states', () => {
     for (let index = 1; index < walk.length; index++) expect(mayGo(walk[index - 1], walk[index])).toBe(true);
   });
 
+  it('go from baseline to observing in a control, and from nowhere else but reverting', () => {
+    const before = RUN_STATES.filter((from) => mayGo(from, 'observing'));
+    expect(before.sort()).toEqual(['baseline', 'reverting']);
+  });
+
   it('have no way out of a final state', () => {
     for (const from of FINAL_STATES) for (const to of RUN_STATES) expect(mayGo(from, to)).toBe(false);
   });

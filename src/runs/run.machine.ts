@@ -23,6 +23,8 @@ export function mayGo(from: RunState, to: RunState): boolean {
   if (isFinal(from)) return false;
   if (isFinal(to)) return FROM_ANYWHERE.includes(to) || from === 'scoring';
   const at = ORDER.indexOf(from);
+  // A control injects nothing: it goes on watching after the baseline.
+  if (to === 'observing' && from === 'baseline') return true;
   if (to === 'reverting') return at >= ORDER.indexOf('baseline') && at < ORDER.indexOf('reverting');
   return ORDER.indexOf(to) === at + 1;
 }

@@ -22,6 +22,7 @@ const SETTINGS: ExecutorSettings = {
   leaseMs: 15_000,
   heartbeatMs: 250,
   sweepMs: 5_000,
+  onClose: 'abort',
   version: VERSION,
   openFabric,
 };
