@@ -4,6 +4,7 @@ import { FAULT_KINDS, faultKind } from '../faults/catalog.js';
 import { inputJsonSchema } from '../kernel/schema-issues.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
+import { examples } from './help.js';
 import { table } from './table.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
@@ -21,6 +22,7 @@ export function addFaultsCommand(program: Command, act: Act): void {
             FAULT_KINDS.map((kind) => [kind.name, kind.summary]),
           ),
         );
+        context.note(`next: ${context.command(`faults show ${FAULT_KINDS[0].name}`)}`);
         return Promise.resolve(EXIT.passed);
       }),
     );
@@ -28,6 +30,7 @@ export function addFaultsCommand(program: Command, act: Act): void {
     .command('show')
     .argument('<kind>')
     .description('parameters, limits, symptoms and an example of one kind')
+    .addHelpText('after', examples([`faults show ${FAULT_KINDS[0].name}`]))
     .action((name: string) =>
       act((context) => {
         context.out(describeKind(name));
@@ -41,7 +44,7 @@ function describeKind(name: string): string {
   const symptoms = Object.entries(kind.allSymptoms()).flatMap(([variant, list]) =>
     list.map(
       ({ text, metrics, citation }) =>
-        `  ${variant}: ${text}\n    moves ${metrics.join(', ')}\n    source: ${citation}`,
+        `  ${variant}: ${text}\n    moves ${metrics.join(', ') || 'nothing'}\n    source: ${citation}`,
     ),
   );
   const indent = (text: string): string =>

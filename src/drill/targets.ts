@@ -15,7 +15,8 @@ import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/con
 import type { TargetSpec } from '../experiments/definition/experiment.js';
 
 export interface TargetQuestion {
-  target: TargetSpec;
+  /** Undefined for a kind that acts on nothing. */
+  target: TargetSpec | undefined;
   kind: AnyFaultKind;
   parameters: unknown;
   /** Of the fault, `/spec/faults/0`. */
@@ -27,6 +28,7 @@ export interface TargetQuestion {
 /** @throws InputError when the type does not fit the kind or nothing is left */
 export async function resolveTarget(question: TargetQuestion): Promise<ElementRef[]> {
   const { target, kind, parameters, fabric } = question;
+  if (target === undefined) return [];
   const pointer = `${question.pointer}/target`;
   const types = kind.targetTypes(parameters as never);
   if (!types.includes(target.type)) {

@@ -6,11 +6,12 @@ import { InputError } from '../kernel/problem.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import type { FaultKind } from './fault.js';
 import { linkDown } from './link-down.js';
+import { none } from './none.js';
 
 /** Parameters differ per kind; whoever takes a kind from here parses them with the kind's own schema first. */
 export type AnyFaultKind = Omit<FaultKind<never>, 'parameters'> & { parameters: z.ZodType };
 
-export const FAULT_KINDS: readonly AnyFaultKind[] = [linkDown];
+export const FAULT_KINDS: readonly AnyFaultKind[] = [none, linkDown];
 
 export const faultKindNames = (): string[] => FAULT_KINDS.map((kind) => kind.name);
 

@@ -38,6 +38,8 @@ export interface FaultKind<Parameters = unknown> {
   /** One line. */
   summary: string;
   parameters: z.ZodType<Parameters>;
+  /** Set for a kind that acts on nothing: a fault of it has no target in the file. */
+  withoutTarget?: true;
   /** Element types a target may have under these parameters. */
   targetTypes(parameters: Parameters): readonly ElementType[];
   /** @throws InputError when parameters and targets don't fit each other */

@@ -31,17 +31,23 @@ const targetSchema = selectorSchema.extend({
 });
 export type TargetSpec = z.output<typeof targetSchema>;
 
-const faultSchemaOf = (kind: AnyFaultKind) =>
-  z
-    .strictObject({
-      name: nameSchema.optional(),
-      kind: z.literal(kind.name),
-      params: kind.parameters,
-      target: targetSchema,
-      at: durationNs.describe('when the fault is injected, from the start of the run'),
-      duration: durationNs.describe('how long it is held'),
-    })
-    .meta({ title: kind.name, description: kind.summary });
+function faultSchemaOf(kind: AnyFaultKind) {
+  const shared = {
+    name: nameSchema.optional(),
+    kind: z.literal(kind.name),
+    params: kind.parameters,
+    at: durationNs.describe('when the fault is injected, from the start of the run'),
+    duration: durationNs.describe('how long it is held'),
+  };
+  const schema = z.strictObject({ ...shared, target: targetSchema });
+  // One type for both: whoever reads a fault asks whether it has a target.
+  type MaybeTargeted = z.ZodObject<
+    typeof shared & { target: z.ZodOptional<typeof targetSchema> },
+    z.core.$strict
+  >;
+  const chosen = (kind.withoutTarget ? z.strictObject(shared) : schema) as unknown as MaybeTargeted;
+  return chosen.meta({ title: kind.name, description: kind.summary });
+}
 
 const [firstKind, ...otherKinds] = FAULT_KINDS;
 const faultSchema = z.discriminatedUnion('kind', [
