@@ -77,7 +77,7 @@ const workerModule = (settings: true | Partial<ExecutorSettings>): DynamicModule
  */
 export async function startApp(config: Config, parts: AppParts): Promise<RunningApp> {
   const log = createLogger(config);
-  const database = await openDatabase(config, SCHEMA, (error) => log.warn({ error }, 'database'));
+  const database = await openDatabase(config, SCHEMA, (error) => log.warn(`database: ${error.message}`));
   try {
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot(config, database, log, parts),

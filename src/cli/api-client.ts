@@ -67,7 +67,15 @@ export class ApiClient {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer> {
-    return (await this.request(method, path, body, headers)).json() as Promise<Answer>;
+    const response = await this.request(method, path, body, headers);
+    try {
+      return (await response.json()) as Answer;
+    } catch (error) {
+      throw new EnvironmentError(
+        `${this.url} answers, but not as fabricdrill does: ${(error as Error).message}`,
+        'FABRICDRILL_URL must name a running fabricdrill server',
+      );
+    }
   }
 
   /** All rows of a list, page by page. */
@@ -134,6 +142,7 @@ async function problemOf(response: Response): Promise<ProblemError> {
   } catch {
     return new ProblemError(response.status, {
       detail: `the server answered ${response.status}: ${text.slice(0, 200)}`,
+      hint: 'is this a fabricdrill server?',
     });
   }
 }

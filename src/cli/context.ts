@@ -2,13 +2,25 @@
  * What every command needs: configuration, streams, and a server to talk to.
  *
  * A command talks REST and nothing else. Without FABRICDRILL_URL it brings its own server on a free loopback port,
- * guarded by a token that nobody else knows, and takes it down when it is done.
+ * guarded by a token that nobody else knows, and takes it down when it is done. Its worker may have taken the run of
+ * another process from the common queue; that one is finished first, not aborted.
  */
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { startApp } from '../app.module.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
+import { EXIT } from '../scoring/exit-codes.js';
 import { ApiClient } from './api-client.js';
+import { InterruptedError } from './failure.js';
+import { Interrupts } from './interrupts.js';
+import { commandFor, sameKeyMs } from './invocation.js';
+
+export interface ServerParts {
+  /** Bring a worker along; default false. */
+  worker?: boolean;
+  /** The command's own; without it the first signal ends the command, in order, with exit code 3. */
+  interrupts?: Interrupts;
+}
 
 export interface CommandContext {
   config: Config;
@@ -18,8 +30,10 @@ export interface CommandContext {
   note(text: string): void;
   /** Absolute form of a path as the user wrote it. */
   path(path: string): string;
+  /** A command to paste, as this user calls the program. */
+  command(args: string): string;
   /** Runs work against a server; its own one is closed afterwards. */
-  withServer<T>(work: (client: ApiClient) => Promise<T>, parts?: { worker: boolean }): Promise<T>;
+  withServer<T>(work: (client: ApiClient) => Promise<T>, parts?: ServerParts): Promise<T>;
 }
 
 export function createContext(config: Config = loadConfig()): CommandContext {
@@ -28,25 +42,45 @@ export function createContext(config: Config = loadConfig()): CommandContext {
     out: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(`${text}\n`),
     path: (path) => (isAbsolute(path) ? path : resolve(config.workingFolder, path)),
-    withServer: (work, parts = { worker: false }) => withServer(config, work, parts),
+    command: (args) => commandFor(config, args),
+    withServer: (work, parts = {}) => withServer(config, work, parts),
   };
 }
 
 async function withServer<T>(
   config: Config,
   work: (client: ApiClient) => Promise<T>,
-  parts: { worker: boolean },
+  { worker = false, interrupts }: ServerParts,
 ): Promise<T> {
   if (config.serverUrl !== undefined) return work(new ApiClient(config.serverUrl, config.token));
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new InterruptedError(EXIT.inconclusive));
+  });
+  stopped.catch(() => undefined);
+  const leave = { first: stop, second: () => process.exit(EXIT.inconclusive) };
+  const own = interrupts === undefined ? new Interrupts(leave, sameKeyMs(config)) : undefined;
+  try {
+    const { client, close } = await ownServer(config, worker);
+    try {
+      return await Promise.race([work(client), stopped]);
+    } finally {
+      await close();
+    }
+  } finally {
+    own?.close();
+  }
+}
+
+async function ownServer(
+  config: Config,
+  worker: boolean,
+): Promise<{ client: ApiClient; close(): Promise<void> }> {
   const token = randomBytes(32).toString('hex');
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const app = await startApp(
     { ...config, host: '127.0.0.1', port: 0, token, logLevel },
-    { api: true, ...parts },
+    { api: true, worker: worker && { onClose: 'finish' } },
   );
-  try {
-    return await work(new ApiClient(app.url!, token));
-  } finally {
-    await app.close();
-  }
+  return { client: new ApiClient(app.url!, token), close: () => app.close() };
 }

@@ -4,15 +4,18 @@
  * A fabric REF is a path (it has a slash or ends in .yaml, .yml or .json), `path#name`, the name of a Fabric document
  * in the same file, or the name of a stored fabric. Files are read here and sent along; a server never reads paths.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import type { Experiment } from '../experiments/definition/experiment.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../kernel/problem.js';
+import { readTextFile } from './text-file.js';
 
 export interface ExperimentFile {
+  /** As the user named it, `#name` included: what replays the experiment. */
+  reference: string;
   /** As shown in errors. */
   file: string;
   experiment: Loaded<Experiment>;
@@ -22,43 +25,29 @@ export interface ExperimentFile {
 /** A fabric sent along with its document, or a stored one by name. */
 export type FabricReference = { document: Loaded<FabricDocument> } | { stored: string };
 
+type ToPath = (path: string) => string;
+
 const looksLikePath = (reference: string): boolean =>
   /[/\\]/.test(reference) || /\.(ya?ml|json)$/i.test(reference);
 
 /** Reads and checks a definition file. @throws InputError when it can't be read or is invalid */
 export function readDefinitions(path: string, shown: string): LoadedFile {
   const folder = dirname(path);
-  const readText = (inner: string): string => {
-    const innerPath = isAbsolute(inner) ? inner : resolve(folder, inner);
-    return readText_(innerPath, inner);
-  };
-  return loadDefinitions(readText_(path, shown), readText, shown);
+  // a file named in a file is shown as found from here, so that an editor opens it from the error
+  const readText = (inner: string): string =>
+    readTextFile(isAbsolute(inner) ? inner : resolve(folder, inner), shownBeside(shown, inner));
+  return loadDefinitions(readTextFile(path, shown), readText, shown);
 }
 
-function readText_(path: string, shown: string): string {
-  if (!existsSync(path)) {
-    throw new InputError([
-      { pointer: '', file: shown, message: 'there is no such file', hint: `looked for ${path}` },
-    ]);
-  }
-  if (statSync(path).isDirectory()) {
-    throw new InputError([{ pointer: '', file: shown, message: 'this is a folder; a file is needed' }]);
-  }
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InputError([
-      { pointer: '', file: shown, message: `can't be read: ${(error as Error).message}` },
-    ]);
-  }
-}
+const shownBeside = (shown: string, inner: string): string =>
+  isAbsolute(inner) || dirname(shown) === '.' ? inner : `${dirname(shown)}/${inner}`;
 
 /** `FILE` or `FILE#name` to one experiment. */
-export function readExperiment(reference: string, toPath: (path: string) => string): ExperimentFile {
-  const { file, name } = splitReference(reference);
+export function readExperiment(reference: string, toPath: ToPath): ExperimentFile {
+  const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
   const experiment = pick(loaded.experiments, name, file, 'Experiment');
-  return { file, experiment, fabrics: loaded.fabrics };
+  return { reference, file, experiment, fabrics: loaded.fabrics };
 }
 
 /**
@@ -68,35 +57,69 @@ export function readExperiment(reference: string, toPath: (path: string) => stri
 export function resolveFabric(
   source: ExperimentFile,
   override: string | undefined,
-  toPath: (path: string) => string,
+  toPath: ToPath,
 ): FabricReference {
+  const base: ToPath =
+    override === undefined ? (path) => resolve(dirname(toPath(source.file)), path) : toPath;
   const reference = override ?? source.experiment.value.spec.fabric;
-  const { file, name } = splitReference(reference);
+  const { file, name } = splitReference(reference, base);
   if (looksLikePath(file)) {
-    const path = override === undefined ? resolve(dirname(toPath(source.file)), file) : toPath(file);
+    const path = base(file);
     const shown = override === undefined ? relative(toPath('.'), path) : file;
-    try {
-      return { document: pick(readDefinitions(path, shown).fabrics, name, shown, 'Fabric') };
-    } catch (error) {
-      throw missingFile(error, path) && override === undefined
-        ? new InputError(
-            source.experiment.locate([
-              { pointer: '/spec/fabric', message: `there is no file "${file}"`, hint: `looked for ${path}` },
-            ]),
-          )
-        : error;
-    }
+    if (!existsSync(path)) throw missingFabricFile(source, override, file, path);
+    return { document: pick(readDefinitions(path, shown).fabrics, name, shown, 'Fabric') };
   }
   const beside = source.fabrics.find((fabric) => fabric.value.metadata.name === reference);
   return beside === undefined ? { stored: reference } : { document: beside };
 }
 
-const missingFile = (error: unknown, path: string): boolean =>
-  error instanceof InputError && !existsSync(path);
+/** Points at what named the fabric: the flag, or the line in the experiment's file. */
+export function fabricIssue(
+  source: ExperimentFile,
+  override: string | undefined,
+  issue: Omit<InputIssue, 'pointer'>,
+): InputError {
+  if (override !== undefined) return new InputError([{ pointer: '--fabric', ...issue }]);
+  return new InputError(source.experiment.locate([{ pointer: '/spec/fabric', ...issue }]));
+}
 
-function splitReference(reference: string): { file: string; name?: string } {
+/** @param stored names of the stored fabrics, where they could be asked for */
+export function unknownFabric(
+  source: ExperimentFile,
+  override: string | undefined,
+  name: string,
+  stored: readonly string[],
+): InputError {
+  const beside = source.fabrics.map((fabric) => fabric.value.metadata.name);
+  const there = [
+    stored.length === 0 ? 'none is stored' : `stored are ${listChoices(stored)}`,
+    ...(beside.length === 0 ? [] : [`${source.file} has ${listChoices(beside)}`]),
+  ];
+  return fabricIssue(source, override, {
+    message: `there is no fabric "${name}"; ${there.join(', ')}`,
+    hint:
+      nearestHint(name, [...stored, ...beside]) ??
+      'a path of a fabric file has a slash in it or ends in .yaml',
+  });
+}
+
+function missingFabricFile(
+  source: ExperimentFile,
+  override: string | undefined,
+  file: string,
+  path: string,
+): InputError {
+  return fabricIssue(source, override, {
+    message: `there is no file "${file}"`,
+    hint: `looked for ${path}`,
+  });
+}
+
+/** A file whose own name has a `#` is taken for that file. */
+function splitReference(reference: string, toPath: ToPath): { file: string; name?: string } {
   const at = reference.lastIndexOf('#');
-  return at <= 0 ? { file: reference } : { file: reference.slice(0, at), name: reference.slice(at + 1) };
+  if (at <= 0 || existsSync(toPath(reference))) return { file: reference };
+  return { file: reference.slice(0, at), name: reference.slice(at + 1) };
 }
 
 function pick<Kind extends Experiment | FabricDocument>(

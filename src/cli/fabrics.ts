@@ -1,11 +1,15 @@
 /** `fabrics list|show|import`. */
 import type { Command } from 'commander';
-import { readFileSync } from 'node:fs';
+import { importedFabric } from '../experiments/definition/imported-fabric.js';
 import { InputError } from '../kernel/problem.js';
-import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
 import type { CommandContext } from './context.js';
+import { ProblemError } from './failure.js';
+import { parseChoice } from './flags.js';
+import { examples } from './help.js';
 import { table } from './table.js';
+import { readTextFile } from './text-file.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
@@ -16,79 +20,107 @@ interface FabricView {
   updatedAt: string;
 }
 
-export function addFabricsCommand(program: Command, act: Act): void {
-  const fabrics = program.command('fabrics').description('stored fabrics');
-  fabrics
-    .command('list')
-    .description('stored fabrics, newest first')
-    .action(() =>
-      act((context) =>
-        context.withServer(async (client) => {
-          const rows: FabricView[] = [];
-          for await (const fabric of client.pages<FabricView>('/v1/fabrics')) rows.push(fabric);
-          context.out(
-            rows.length === 0
-              ? 'no fabrics yet; try: fabricdrill fabrics import FILE --format simai --name NAME\n'
-              : table(
-                  ['name', 'driver', 'updated'],
-                  rows.map((row) => [row.name, row.driver, row.updatedAt]),
-                ),
-          );
-          return EXIT.passed;
-        }),
-      ),
-    );
-  fabrics
-    .command('show')
-    .argument('<name>')
-    .description('one fabric with its definition, as JSON')
-    .action((name: string) =>
-      act((context) =>
-        context.withServer(async (client) => {
-          const fabric = await client.json('GET', `/v1/fabrics/${encodeURIComponent(name)}`);
-          context.out(`${JSON.stringify(fabric, null, 2)}\n`);
-          return EXIT.passed;
-        }),
-      ),
-    );
-  fabrics
-    .command('import')
-    .argument('<file>', 'topology file of another simulator')
-    .description('store it as a fabric without jobs')
-    .requiredOption('--format <format>', TOPOLOGY_FORMATS.join(' or '))
-    .requiredOption('--name <name>', 'name of the stored fabric')
-    .option('--replace', 'replace a stored fabric of this name')
-    .action((file: string, options: ImportOptions) => act((context) => importFabric(file, options, context)));
-}
-
 interface ImportOptions {
   format: string;
   name: string;
   replace?: boolean;
 }
 
+export function addFabricsCommand(program: Command, act: Act): void {
+  const fabrics = program.command('fabrics').description('stored fabrics, and imports of topology files');
+  fabrics
+    .command('list')
+    .description('stored fabrics, newest first')
+    .option('--output <format>', 'text or json', 'text')
+    .action((options: { output: string }) => act((context) => list(options, context)));
+  fabrics
+    .command('show')
+    .argument('<name>', 'name of a stored fabric')
+    .description('one fabric with its definition, as JSON')
+    .action((name: string) => act((context) => show(name, context)));
+  fabrics
+    .command('import')
+    .argument('<file>', 'topology file of another simulator')
+    .description('store it as a fabric without jobs; an experiment brings its own')
+    .requiredOption('--format <format>', TOPOLOGY_FORMATS.join(' or '))
+    .requiredOption('--name <name>', 'name of the stored fabric')
+    .option('--replace', 'replace a stored fabric of this name')
+    .addHelpText(
+      'after',
+      examples([
+        'fabrics import fat.topology.txt --format ns3 --name fat-tree',
+        'fabrics import Spectrum-X.topology.txt --format simai --name spectrum',
+        'run experiments/link-down.yaml --fabric spectrum',
+      ]),
+    )
+    .action((file: string, options: ImportOptions) => act((context) => importFabric(file, options, context)));
+}
+
+function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {
+  const format = parseChoice('--output', options.output, ['text', 'json']);
+  return context.withServer(async (client) => {
+    const rows: FabricView[] = [];
+    for await (const fabric of client.pages<FabricView>('/v1/fabrics')) rows.push(fabric);
+    if (format === 'json') context.out(`${JSON.stringify(rows, null, 2)}\n`);
+    else if (rows.length > 0) {
+      const cells = rows.map((row) => [row.name, row.driver, row.updatedAt]);
+      context.out(table(['name', 'driver', 'updated'], cells));
+    }
+    if (rows.length === 0) {
+      context.note(
+        `no fabrics yet; try: ${context.command('fabrics import FILE --format simai --name NAME')}`,
+      );
+    } else {
+      context.note(`next: ${context.command(`run experiments/link-down.yaml --fabric ${rows[0].name}`)}`);
+    }
+    return EXIT.passed;
+  });
+}
+
+const show = (name: string, context: CommandContext): Promise<ExitCode> =>
+  context.withServer(async (client) => {
+    const fabric = await client.json('GET', `/v1/fabrics/${encodeURIComponent(name)}`);
+    context.out(`${JSON.stringify(fabric, null, 2)}\n`);
+    return EXIT.passed;
+  });
+
 async function importFabric(
   file: string,
   options: ImportOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  let text: string;
-  try {
-    text = readFileSync(context.path(file), 'utf8');
-  } catch (error) {
-    throw new InputError([{ pointer: '', file, message: `can't be read: ${(error as Error).message}` }]);
-  }
+  const format = parseChoice('--format', options.format, TOPOLOGY_FORMATS);
+  const text = readTextFile(context.path(file), file);
+  if (text.trim() === '') throw new InputError([{ pointer: '', file, message: 'the file is empty' }]);
+  // read here first: a file that is wrong costs a moment and no server
+  importedFabric({ name: options.name, format, text, file });
   return context.withServer(async (client) => {
     const query = options.replace === true ? '?replace=true' : '';
-    const body = { name: options.name, format: options.format, text, file };
-    const fabric = await client.json<FabricView & { notes: string[] }>(
-      'POST',
-      `/v1/fabrics/import${query}`,
-      body,
-    );
-    for (const note of fabric.notes) context.note(`note: ${note}`);
-    context.out(`fabric ${fabric.name} stored\n${JSON.stringify(fabric.summary, null, 2)}\n`);
-    context.note(`next: fabricdrill run experiments/link-down.yaml --fabric ${fabric.name}`);
+    const body = { name: options.name, format, text, file };
+    try {
+      const fabric = await client.json<FabricView & { notes: string[] }>(
+        'POST',
+        `/v1/fabrics/import${query}`,
+        body,
+      );
+      for (const note of fabric.notes) context.note(`note: ${note}`);
+      context.out(`fabric ${fabric.name} stored\n${JSON.stringify(fabric.summary, null, 2)}\n`);
+      const next = `run experiments/link-down.yaml --fabric ${fabric.name}`;
+      context.note(`next: ${context.command(next)}`);
+    } catch (error) {
+      throw atFlag(error);
+    }
     return EXIT.passed;
   });
+}
+
+/** The server's pointers into the request are flags here. */
+function atFlag(error: unknown): unknown {
+  if (!(error instanceof ProblemError) || error.problem.errors === undefined) return error;
+  return new InputError(
+    error.problem.errors.map(({ pointer, ...issue }) => ({
+      ...issue,
+      pointer: pointer === '/name' ? '--name' : pointer,
+    })),
+  );
 }

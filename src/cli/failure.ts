@@ -4,6 +4,23 @@
 import { EnvironmentError, formatIssue, InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 
+export interface Failure {
+  lines: string[];
+  exitCode: ExitCode;
+}
+
+/** Turns the arguments of a command into what this user would type. */
+export type CommandForm = (args: string) => string;
+
+/** A command that was interrupted before it had done anything that needs undoing. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+
+  constructor(readonly exitCode: ExitCode) {
+    super('interrupted');
+  }
+}
+
 /** The server's answer to a request that failed (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
@@ -17,20 +34,24 @@ export class ProblemError extends Error {
 }
 
 /** Prints the failure; the exit code says whose turn it is: the user's (2), the environment's (3), ours (70). */
-export function printFailure(error: unknown): ExitCode {
-  const { lines, exitCode } = describeFailure(error);
-  process.stderr.write(`${lines.join('\n')}\n`);
+export function printFailure(error: unknown, command?: CommandForm): ExitCode {
+  const { lines, exitCode } = describeFailure(error, command);
+  process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   return exitCode;
 }
 
-export function describeFailure(error: unknown): { lines: string[]; exitCode: ExitCode } {
+export function describeFailure(
+  error: unknown,
+  command: CommandForm = (args) => `fabricdrill ${args}`,
+): Failure {
+  if (error instanceof InterruptedError) return { lines: [], exitCode: error.exitCode };
   if (error instanceof InputError) {
     return { lines: error.issues.map((issue) => `error: ${formatIssue(issue)}`), exitCode: EXIT.badInput };
   }
   if (error instanceof EnvironmentError) {
     return { lines: withHint(error.message, error.hint), exitCode: EXIT.inconclusive };
   }
-  if (error instanceof ProblemError) return describeProblem(error);
+  if (error instanceof ProblemError) return describeProblem(error, command);
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     lines: [`internal error: ${detail}`, '  please report this with the command you ran'],
@@ -38,15 +59,24 @@ export function describeFailure(error: unknown): { lines: string[]; exitCode: Ex
   };
 }
 
-function describeProblem(error: ProblemError): { lines: string[]; exitCode: ExitCode } {
+function describeProblem(error: ProblemError, command: CommandForm): Failure {
   const issues = error.problem.errors ?? [];
   const lines =
     issues.length > 0
       ? issues.map((issue) => `error: ${formatIssue(issue)}`)
-      : withHint(error.message, error.problem.hint);
+      : withHint(error.message, hintAsCommand(error.problem.hint, command));
   if (error.status >= 500 && error.status !== 503) return { lines, exitCode: EXIT.bug };
   const environment = error.status === 503 || error.status === 401 || error.status === 403;
   return { lines, exitCode: environment ? EXIT.inconclusive : EXIT.badInput };
+}
+
+/** The server's hints name its routes; at the command line the command that asks for the same is of more use. */
+function hintAsCommand(hint: string | undefined, command: CommandForm): string | undefined {
+  const list = /^GET \/v1\/(runs|fabrics) lists them$/.exec(hint ?? '');
+  if (list !== null) return `to see what is there: ${command(`${list[1]} list`)}`;
+  const events = /^follow \/v1\/runs\/([^/]+)\/events$/.exec(hint ?? '');
+  if (events !== null) return `to wait for it: ${command(`runs watch ${events[1]}`)}`;
+  return hint;
 }
 
 const withHint = (message: string, hint: string | undefined): string[] => [

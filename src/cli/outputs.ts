@@ -1,69 +1,148 @@
 /**
- * `--output FORMAT[=PATH]`, repeatable: to stdout, or to a file.
+ * `--output FORMAT[=PATH]`, repeatable: to stdout, or to a file. What no output claims, stdout, gets text.
+ *
+ * Whether a file can be written is looked at before the run, and nothing is created before there is something to
+ * write: a typing slip in a path must not cost a drill.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { InputError } from '../kernel/problem.js';
-import { reportFormat } from '../reports/catalog.js';
+import { accessSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, parse, sep } from 'node:path';
+import { Option } from 'commander';
+import { InputError, type InputIssue } from '../kernel/problem.js';
+import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import type { ReportFormat, ReportOptions } from '../reports/shared/report.js';
 import type { Scorecard } from '../scoring/scorecard.js';
 import type { CommandContext } from './context.js';
+import { collect } from './flags.js';
 
-export interface Output {
-  format: ReportFormat;
-  /** Absent: stdout. */
+export interface Output<Format = ReportFormat> {
+  format: Format;
+  /** Absolute; absent: stdout. */
   path?: string;
 }
 
-/** @throws InputError for an unknown format, an empty path, or two outputs on stdout */
-export function parseOutputs(specifications: readonly string[], toPath: (path: string) => string): Output[] {
-  const outputs = (specifications.length === 0 ? ['text'] : specifications).map((specification): Output => {
+/** The option itself, as `run` and `runs report` take it. */
+export const reportOption = (): Option =>
+  new Option(
+    '--output <format[=path]>',
+    `${REPORT_FORMATS.map((format) => format.name).join(', ')}; with =path into a file; repeatable; text unless another goes to stdout`,
+  ).argParser(collect);
+
+/** @throws InputError for an unknown format, a path that can't be written, or two outputs in one place */
+export const parseReportOutputs = (
+  specifications: readonly string[] | undefined,
+  toPath: (path: string) => string,
+): Output[] => parseOutputs(specifications, toPath, (name) => reportFormat(name, '--output'));
+
+/**
+ * @param toFormat the format of a name; throws for an unknown one
+ * @throws InputError for a path that can't be written, or two outputs in one place
+ */
+export function parseOutputs<Format>(
+  specifications: readonly string[] | undefined,
+  toPath: (path: string) => string,
+  toFormat: (name: string) => Format,
+): Output<Format>[] {
+  const outputs = (specifications ?? []).map((specification): Output<Format> => {
     const at = specification.indexOf('=');
-    if (at < 0) return { format: reportFormat(specification, '--output') };
-    const path = specification.slice(at + 1);
-    if (path === '')
-      throw InputError.at(
-        '--output',
-        `"${specification}" has no path after "="`,
-        'as in --output json=result.json',
-      );
-    return { format: reportFormat(specification.slice(0, at), '--output'), path: toPath(path) };
+    if (at < 0) return { format: toFormat(specification) };
+    const format = toFormat(specification.slice(0, at));
+    const written = specification.slice(at + 1);
+    if (written === '') {
+      const message = `"${specification}" has no path after "="`;
+      throw InputError.at('--output', message, 'as in --output json=result.json');
+    }
+    const path = toPath(written);
+    requireWritable(path, written);
+    return { format, path };
   });
-  if (outputs.filter((output) => output.path === undefined).length > 1) {
-    throw InputError.at(
-      '--output',
-      'only one format can go to stdout',
-      'give the others a file, as in --output junit=result.xml',
-    );
-  }
+  if (outputs.every((output) => output.path !== undefined)) outputs.unshift({ format: toFormat('text') });
+  refuseSamePlace(outputs);
   return outputs;
 }
 
-/** Renders a scorecard to all outputs. @throws InputError when a file can't be written */
+function refuseSamePlace(outputs: readonly Output<unknown>[]): void {
+  const places = outputs.map((output) => output.path);
+  if (places.filter((path) => path === undefined).length > 1) {
+    const hint = 'give the others a file, as in --output junit=result.xml';
+    throw InputError.at('--output', 'only one format can go to stdout', hint);
+  }
+  const twice = places.find((path, index) => path !== undefined && places.indexOf(path) !== index);
+  if (twice !== undefined) throw InputError.at('--output', `two formats would be written to ${twice}`);
+}
+
+/** Looks at the file, or at the folder that it and its missing parents would be made in. Creates nothing. */
+function requireWritable(path: string, written: string): void {
+  const fail = (why: string): never => {
+    throw InputError.at('--output', `${written} can't be written: ${why}`);
+  };
+  if (path.endsWith(sep)) fail('this names a folder; a file is needed');
+  let place = path;
+  while (!existsSync(place) && place !== parse(place).root) place = dirname(place);
+  const isFolder = statSync(place).isDirectory();
+  if (place === path && isFolder) fail('this is a folder; a file is needed');
+  if (place !== path && !isFolder) fail(`${place} is no folder`);
+  try {
+    accessSync(place, constants.W_OK);
+  } catch (error) {
+    fail((error as Error).message);
+  }
+}
+
+/** Renders a scorecard to all outputs. @throws InputError when a file can't be written, after the others are */
 export function writeOutputs(
   outputs: readonly Output[],
   scorecard: Scorecard,
   options: ReportOptions,
-  context: CommandContext,
+  context: Pick<CommandContext, 'out' | 'note'>,
 ): void {
+  const issues: InputIssue[] = [];
   for (const { format, path } of outputs) {
-    if (path === undefined) {
-      context.out(format.render(scorecard, options));
-      continue;
-    }
+    const colour = path === undefined && options.colour === true;
     try {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, format.render(scorecard, { ...options, colour: false }));
+      deliver(path, format.name, format.render(scorecard, { ...options, colour }), context);
     } catch (error) {
-      throw InputError.at('--output', `${path} can't be written: ${(error as Error).message}`);
+      if (!(error instanceof InputError)) throw error;
+      issues.push(...error.issues);
     }
-    context.note(`${format.name} report: ${path}`);
+  }
+  if (issues.length > 0) throw new InputError(issues);
+}
+
+/** One result to its place. @throws InputError when the file can't be written */
+export function deliver(
+  path: string | undefined,
+  what: string,
+  text: string,
+  context: Pick<CommandContext, 'out' | 'note'>,
+): void {
+  if (path === undefined) {
+    context.out(text);
+    return;
+  }
+  try {
+    makeFolder(dirname(path));
+    writeFileSync(path, text);
+  } catch (error) {
+    throw InputError.at('--output', `${path} can't be written: ${(error as Error).message}`);
+  }
+  context.note(`${what} report: ${path}`);
+}
+
+/** Level by level: where a file system refuses new folders (/proc), Node 20's recursive mkdir never returns. */
+function makeFolder(folder: string): void {
+  const { root } = parse(folder);
+  let made = root;
+  for (const part of folder.slice(root.length).split(sep)) {
+    made = join(made, part);
+    try {
+      if (!existsSync(made)) mkdirSync(made);
+    } catch (error) {
+      // another process may have made it meanwhile
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
 
-/** Commander collector for a repeatable option. */
-export const collect = (value: string, earlier: string[]): string[] => [...earlier, value];
-
 /** Colour only for a person at a terminal. */
-export const wantsColour = (context: CommandContext): boolean =>
+export const wantsColour = (context: Pick<CommandContext, 'config'>): boolean =>
   process.stdout.isTTY && context.config.colour;

@@ -7,14 +7,24 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { VERSION } from '../platform/version.js';
+import { addBenchCommand } from './bench.js';
 import { createContext, type CommandContext } from './context.js';
 import { printFailure } from './failure.js';
 import { addFabricsCommand } from './fabrics.js';
 import { addFaultsCommand } from './faults.js';
+import { examples } from './help.js';
+import { addPlanCommand } from './plan.js';
 import { addRunCommand } from './run.js';
 import { addRunsCommand } from './runs.js';
 import { addServeCommand } from './serve.js';
-import { addPlanCommand, addValidateCommand } from './validate.js';
+import { addValidateCommand } from './validate.js';
+
+const EXAMPLES = [
+  'run experiments/link-down.yaml',
+  'plan experiments/link-down.yaml',
+  'faults show link-down',
+  'runs list',
+];
 
 const EXIT_CODES = `
 Exit codes: 0 passed · 1 failed · 2 bad input · 3 inconclusive or could not run · 4 aborted and reverted ·
@@ -23,15 +33,27 @@ Exit codes: 0 passed · 1 failed · 2 bad input · 3 inconclusive or could not r
 /** Runs a command line. @returns the exit code; never throws */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.passed;
+  let context: CommandContext | undefined;
   const act = async (work: (context: CommandContext) => Promise<ExitCode>): Promise<void> => {
-    exitCode = await work(createContext());
+    context = createContext();
+    exitCode = await work(context);
   };
+  ignoreClosedPipes();
   try {
     await buildProgram(act).parseAsync(argv);
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.passed : EXIT.badInput;
-    return printFailure(error);
+    return printFailure(error, context?.command);
+  }
+}
+
+/** `| head` may stop reading; a drill under way must still be reverted and stored. */
+function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
   }
 }
 
@@ -41,7 +63,8 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
     .version(VERSION)
     .exitOverride()
     .showSuggestionAfterError()
-    .showHelpAfterError('(add --help for what is possible)')
+    .showHelpAfterError('(add --help to see what is possible)')
+    .addHelpText('after', examples(EXAMPLES))
     .addHelpText('after', EXIT_CODES);
   addRunCommand(program, act);
   addValidateCommand(program, act);
@@ -50,5 +73,6 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addRunsCommand(program, act);
   addFabricsCommand(program, act);
   addFaultsCommand(program, act);
+  addBenchCommand(program, act);
   return program;
 }

@@ -1,5 +1,6 @@
 /**
- * A run's progress on stderr: a line per phase, and at a terminal a clock that moves.
+ * A run's progress on stderr: a line per phase, and a clock: at a terminal one that moves, elsewhere now and then a
+ * line, so that a log shows that something is going on.
  */
 import type { RunEventMessage } from './api-client.js';
 
@@ -15,14 +16,20 @@ const PHASES: Record<string, string> = {
   scoring: 'comparing with the truth',
 };
 
+const LOG_LINE_EVERY_MS = 10_000;
+
 export class ProgressPrinter {
   private moving = false;
+  private lastLineMs: number;
 
   /** @param stream usually stderr; `live` when it is a terminal that may be overwritten */
   constructor(
     private readonly stream: { write(text: string): unknown },
     private readonly live: boolean,
-  ) {}
+    private readonly clockMs: () => number = () => performance.now(),
+  ) {
+    this.lastLineMs = clockMs();
+  }
 
   show(event: RunEventMessage): void {
     const { type, data } = event;
@@ -47,15 +54,18 @@ export class ProgressPrinter {
   private line(text: string): void {
     this.finish();
     this.stream.write(`${text}\n`);
+    this.lastLineMs = this.clockMs();
   }
 
   private clock(nowS: number, durationS: number): void {
-    if (!this.live) return;
+    const place = `${nowS.toFixed(0)} of ${durationS.toFixed(0)} s`;
+    if (!this.live) {
+      if (this.clockMs() - this.lastLineMs >= LOG_LINE_EVERY_MS) this.line(`            ${place}`);
+      return;
+    }
     const width = 30;
-    const done = Math.round((nowS / durationS) * width);
-    this.stream.write(
-      `\r\u001b[K${'█'.repeat(done)}${'░'.repeat(width - done)} ${nowS.toFixed(0)} of ${durationS.toFixed(0)} s`,
-    );
+    const done = Math.max(0, Math.min(width, Math.round((nowS / durationS) * width)));
+    this.stream.write(`\r\u001b[K${'█'.repeat(done)}${'░'.repeat(width - done)} ${place}`);
     this.moving = true;
   }
 }

@@ -1,8 +1,9 @@
 /** `serve`: API and one worker, until a signal. */
 import type { Command } from 'commander';
-import { loadConfig } from '../platform/config/config.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
+import { parseWhole } from './flags.js';
+import { examples } from './help.js';
 import { serveUntilSignal } from './service.js';
 
 export function addServeCommand(
@@ -13,14 +14,17 @@ export function addServeCommand(
     .command('serve')
     .description('API and one worker, on the embedded database unless DATABASE_URL is set')
     .option('--port <n>', 'port of the API; 0 takes any free one (default: FABRICDRILL_PORT, PORT or 3000)')
+    .addHelpText('after', examples(['serve', 'serve --port 8080']))
     .action((options: { port?: string }) =>
       act(async (context) => {
+        const { port } = options;
         const config =
-          options.port === undefined
+          port === undefined
             ? context.config
-            : loadConfig(process.env, { FABRICDRILL_PORT: options.port });
+            : { ...context.config, port: parseWhole('--port', port, 0, 65535) };
         await serveUntilSignal(config, { api: true, worker: true }, (url) => {
-          context.note(`fabricdrill is at ${url}; API description at ${url}/docs`);
+          context.note(`fabricdrill is at ${url}; API description at ${url}/docs; Ctrl-C stops it`);
+          context.note(`next: FABRICDRILL_URL=${url} ${context.command('run experiments/link-down.yaml')}`);
         });
         return EXIT.passed;
       }),

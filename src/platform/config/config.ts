@@ -38,6 +38,8 @@ export interface Config {
   workingFolder: string;
   /** False when NO_COLOR is set or the terminal is dumb. */
   colour: boolean;
+  /** The npm script that this process was started by, such as `drill`. */
+  npmScript?: string;
 }
 
 const schema = z.object(variables);
@@ -86,6 +88,7 @@ export function loadConfig(
     inputs: folder(values.FABRICDRILL_INPUTS),
     workingFolder,
     colour: values.NO_COLOR === undefined && values.TERM !== 'dumb',
+    npmScript: values.npm_lifecycle_event,
   });
 }
 

@@ -76,4 +76,5 @@ export const variables = {
   INIT_CWD: z.string().optional(),
   NO_COLOR: z.string().optional(),
   TERM: z.string().optional(),
+  npm_lifecycle_event: z.string().optional(),
 };

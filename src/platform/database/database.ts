@@ -57,11 +57,19 @@ export async function openDatabase(
     config.databaseUrl === undefined
       ? await joinEmbeddedServer(config.home)
       : { url: config.databaseUrl, leave: () => Promise.resolve() };
+  // connections that break because we close are no news
+  let closing = false;
+  const leave = (): Promise<void> => {
+    closing = true;
+    return server.leave();
+  };
   try {
-    const dataSource = await connect(server.url, schema, onError);
-    return assemble(dataSource, server);
+    const dataSource = await connect(server.url, schema, (error) => {
+      if (!closing) onError(error);
+    });
+    return assemble(dataSource, { url: server.url, leave });
   } catch (error) {
-    await server.leave();
+    await leave();
     throw error;
   }
 }

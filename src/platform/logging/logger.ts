@@ -40,6 +40,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
+    // a port that can't be had reaches the caller of `listen` as an error, and is told to the user from there
+    if (/^Error: listen E[A-Z]+/.test(String(message))) return;
     const error = message instanceof Error ? { error: message } : {};
     this.logger.error(
       { ...details(rest), ...error },

@@ -21,7 +21,7 @@ export class QueueModule {
           inject: [DATABASE, LOGGER],
           useFactory: async (database: Database, logger: Logger) => {
             const queue = await openRunQueue(config, database.url, (error) =>
-              logger.warn({ error }, 'queue'),
+              logger.warn(`queue: ${error.message}`),
             );
             database.beforeClose(() => queue.close());
             return queue;

@@ -1,0 +1,151 @@
+/**
+ * `bench NAME`: the published benchmarks, as a table or as JSON.
+ *
+ * Benches are measuring code beside the product, and no import leads from here to there (the fence
+ * `src-without-tests`): the compiled bench is looked up beside the compiled program when the command runs, so that an
+ * installation without it works and says what is missing.
+ */
+import type { Command } from 'commander';
+import { existsSync, statSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { VERSION } from '../platform/version.js';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { CommandContext } from './context.js';
+import { collect, parseChoice } from './flags.js';
+import { examples } from './help.js';
+import { deliver, parseOutputs } from './outputs.js';
+import { table } from './table.js';
+
+/** One measured value, as in `bench/row.ts`. */
+interface BenchRow {
+  case: string;
+  measure: string;
+  value: number | null;
+  unit: string;
+  reference: string;
+  referenceValue: number | null;
+  ratio: number | null;
+  floor: number | null;
+  aim: number | null;
+  meetsFloor: boolean | null;
+  reason?: string;
+}
+
+/** What a bench is asked for. */
+interface BenchRequest {
+  casesDir: string;
+  only: readonly string[];
+  onCase(name: string): void;
+}
+
+/** Bench to compiled file, from the root of the compiled program, and the function in it. */
+const BENCHES = { flow: { file: 'bench/flow.js', run: 'runFlowBench' } } as const;
+type BenchName = keyof typeof BENCHES;
+const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
+
+interface BenchOptions {
+  output?: string[];
+  only?: string[];
+  strict?: boolean;
+  cases?: string;
+}
+
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export function addBenchCommand(
+  program: Command,
+  act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
+): void {
+  program
+    .command('bench')
+    .argument('<name>', BENCH_NAMES.join(', '))
+    .description('measure speed and accuracy beside named peers')
+    .option('--output <format[=path]>', 'text or json; with =path into a file; repeatable', collect)
+    .option('--only <case>', 'this case only; repeatable', collect)
+    .option('--cases <dir>', 'folder of case files (default: test/accuracy/cases)')
+    .option('--strict', 'exit 1 when a floor is missed')
+    .addHelpText(
+      'after',
+      examples([
+        'bench flow',
+        'bench flow --only maxmin_ft64_200',
+        'bench flow --output json=flow.json --strict',
+      ]),
+    )
+    .action((name: string, options: BenchOptions) => act((context) => bench(name, options, context)));
+}
+
+async function bench(name: string, options: BenchOptions, context: CommandContext): Promise<ExitCode> {
+  const which = parseChoice('bench', name, BENCH_NAMES);
+  const outputs = parseOutputs(options.output, context.path, (format) =>
+    parseChoice('--output', format, ['text', 'json']),
+  );
+  const casesDir =
+    options.cases === undefined ? fromHere('../../../test/accuracy/cases') : context.path(options.cases);
+  if (!existsSync(casesDir) || !statSync(casesDir).isDirectory()) {
+    throw InputError.at(
+      '--cases',
+      `there is no folder ${options.cases ?? casesDir}`,
+      'name a folder of case files',
+    );
+  }
+  const run = await load(which);
+  const rows = run({
+    casesDir,
+    only: options.only ?? [],
+    onCase: (one) => context.note(`measuring ${one}`),
+  });
+  const document = { bench: which, version: VERSION, machine: machine(), seedRange: null, rows };
+  for (const { format, path } of outputs) {
+    deliver(
+      path,
+      format,
+      format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : benchTable(rows),
+      context,
+    );
+  }
+  const missed = rows.filter((row) => row.meetsFloor === false);
+  if (missed.length > 0) context.note(`${missed.length} of ${rows.length} rows miss their floor`);
+  return missed.length > 0 && options.strict === true ? EXIT.failed : EXIT.passed;
+}
+
+async function load(name: BenchName): Promise<(request: BenchRequest) => BenchRow[]> {
+  const { file, run } = BENCHES[name];
+  const path = fromHere(`../../${file}`);
+  if (!existsSync(path)) {
+    throw new EnvironmentError(`the bench ${name} is not part of this installation`, `looked for ${path}`);
+  }
+  const loaded = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  return loaded[run] as (request: BenchRequest) => BenchRow[];
+}
+
+/** What figures depend on. */
+function machine(): string {
+  const cores = cpus();
+  const memoryGiB = (totalmem() / 1024 ** 3).toFixed(0);
+  const model = cores[0]?.model.trim() ?? 'unknown processor';
+  return `${model}, ${cores.length} cores, ${memoryGiB} GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
+}
+
+function benchTable(rows: readonly BenchRow[]): string {
+  const figure = (value: number | null): string =>
+    value === null ? '-' : String(Number(value.toPrecision(4)));
+  const verdict = (row: BenchRow): string =>
+    row.meetsFloor === null ? (row.reason ?? '-') : row.meetsFloor ? 'met' : 'MISSED';
+  return table(
+    ['case', 'measure', 'value', 'unit', 'reference', 'ratio', 'floor', 'aim', 'verdict'],
+    rows.map((row) => [
+      row.case,
+      row.measure,
+      figure(row.value),
+      row.unit,
+      figure(row.referenceValue),
+      figure(row.ratio),
+      figure(row.floor),
+      figure(row.aim),
+      verdict(row),
+    ]),
+  );
+}

@@ -1,0 +1,39 @@
+/**
+ * Values of command-line flags: whole numbers and choices, refused with the valid ones.
+ */
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../kernel/problem.js';
+
+/** @throws InputError unless the text is a whole number from least to most */
+export function parseWhole(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw InputError.at(flag, `"${text}" is not valid; it must be a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/** @throws InputError naming the choices and the nearest one */
+export function parseChoice<Choice extends string>(
+  flag: string,
+  text: string,
+  choices: readonly Choice[],
+): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  throw InputError.at(
+    flag,
+    `"${text}" is not valid; it must be one of ${listChoices(choices, 20)}`,
+    nearestHint(text, choices),
+  );
+}
+
+/** The --seed flag. @throws InputError unless it is a whole number from 0 to 2^53 - 1 */
+export const parseSeed = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseWhole('--seed', text, 0, Number.MAX_SAFE_INTEGER);
+
+/** Commander collector for a repeatable option. */
+export const collect = (value: string, earlier: string[] | undefined): string[] => [
+  ...(earlier ?? []),
+  value,
+];

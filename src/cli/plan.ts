@@ -1,0 +1,86 @@
+/** `plan FILE`: what a run would do, and how it would be undone. Nothing is written or injected. */
+import type { Command } from 'commander';
+import { planView, type Plan } from '../drill/plan.js';
+import { formatDurationNs } from '../kernel/units.js';
+import { impairedElement } from '../fabrics/contract/impairment.js';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { fetchFabric, planHere } from './check.js';
+import type { CommandContext } from './context.js';
+import { readExperiment, resolveFabric } from './definitions.js';
+import { parseChoice, parseSeed } from './flags.js';
+import { examples } from './help.js';
+import { replayArguments } from './run.js';
+
+interface PlanOptions {
+  fabric?: string;
+  seed?: string;
+  output: string;
+}
+
+export function addPlanCommand(
+  program: Command,
+  act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
+): void {
+  program
+    .command('plan')
+    .argument('<file>', 'experiment file, or file#name')
+    .description('resolved targets, blast radius, undo steps; writes nothing')
+    .option('--fabric <ref>', 'plan for another fabric: a stored one’s name, a YAML path, or path#name')
+    .option('--seed <n>', 'another seed')
+    .option('--output <format>', 'text or json', 'text')
+    .addHelpText(
+      'after',
+      examples(['plan experiments/link-down.yaml', 'plan experiments/link-down.yaml --seed 8 --output json']),
+    )
+    .action((file: string, options: PlanOptions) => act((context) => plan(file, options, context)));
+}
+
+async function plan(file: string, options: PlanOptions, context: CommandContext): Promise<ExitCode> {
+  const format = parseChoice('--output', options.output, ['text', 'json']);
+  const seed = parseSeed(options.seed);
+  const source = readExperiment(file, context.path);
+  const reference = resolveFabric(source, options.fabric, context.path);
+  const fabric =
+    'document' in reference
+      ? reference.document
+      : await context.withServer((client) => fetchFabric(client, reference.stored, source, options.fabric));
+  const made = await planHere(source, fabric, seed);
+  context.out(format === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made));
+  if (made.unsupported.length > 0) {
+    context.note('a run of this plan would be refused');
+    return EXIT.inconclusive;
+  }
+  context.note(`next: ${context.command(replayArguments(source, options.fabric, seed))}`);
+  return EXIT.passed;
+}
+
+export function renderPlan(plan: Plan): string {
+  const jobs = (names: string[] | null): string =>
+    names === null ? 'not known' : names.join(', ') || 'none';
+  const lines = [
+    `${plan.experiment} on ${plan.fabric} (${plan.driver}), seed ${plan.seed}, ${formatDurationNs(plan.durationNs)}`,
+    '',
+  ];
+  for (const fault of plan.faults) {
+    lines.push(`${fault.name}: ${fault.kind} ${JSON.stringify(fault.parameters)}`);
+    lines.push(`  targets    ${fault.targets.map((target) => target.id).join(', ')}`);
+    for (const one of fault.impairments) {
+      lines.push(
+        `  ${formatDurationNs(one.atNs)} to ${formatDurationNs(one.untilNs)}: ${one.impairment.type} on ${impairedElement(one.impairment)}`,
+      );
+    }
+  }
+  const { links, devices, exposedJobs, bystanderJobs } = plan.blastRadius;
+  lines.push('', `blast radius: ${counted(links.length, 'link')}, ${counted(devices.length, 'device')}`);
+  lines.push(`  exposed jobs    ${jobs(exposedJobs)}`, `  bystander jobs  ${jobs(bystanderJobs)}`);
+  for (const { fault, impairment, supported } of plan.unsupported) {
+    lines.push(
+      '',
+      `NOT POSSIBLE here: ${fault} needs ${impairment}; this fabric can apply ${supported.join(', ')}`,
+    );
+  }
+  lines.push('', 'undo', ...plan.undo.map((step) => `  ${step}`));
+  return `${lines.join('\n')}\n`;
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

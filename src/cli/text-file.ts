@@ -1,0 +1,67 @@
+/**
+ * Text files named by the user. What can't be one is told in words before anything tries to parse it.
+ */
+import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../kernel/problem.js';
+
+/** No definition or topology comes near this size. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * @param path absolute
+ * @param shown as the user wrote it
+ * @throws InputError when it is missing, a folder, a device, too large, unreadable, or no UTF-8 text
+ */
+export function readTextFile(path: string, shown: string): string {
+  const stats = statusOf(path, shown);
+  if (stats.isDirectory()) throw problem(shown, 'this is a folder; a file is needed', filesIn(path));
+  if (!stats.isFile() && !stats.isFIFO()) throw problem(shown, 'this is no file but a device or a socket');
+  if (stats.size > MOST_BYTES) throw problem(shown, `the file is larger than ${MOST_BYTES / 1024 ** 2} MiB`);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw problem(shown, `can't be read: ${(error as Error).message}`);
+  }
+  return decode(bytes, shown);
+}
+
+function statusOf(path: string, shown: string): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw problem(shown, `can't be read: ${message}`);
+    const near = nearestHint(basename(path), namesIn(dirname(path)));
+    throw problem(shown, 'there is no such file', near ?? `looked for ${path}`);
+  }
+}
+
+function decode(bytes: Buffer, shown: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw problem(shown, 'this is no text in UTF-8 but a binary file, or text in another encoding');
+}
+
+function filesIn(folder: string): string | undefined {
+  const files = namesIn(folder).filter((name) => /\.(ya?ml|json|txt)$/i.test(name));
+  return files.length === 0 ? undefined : `it has ${listChoices(files)}`;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    // a hint is all that is lost
+    return [];
+  }
+}
+
+const problem = (file: string, message: string, hint?: string): InputError =>
+  new InputError([{ pointer: '', file, message, ...(hint === undefined ? {} : { hint }) }]);
