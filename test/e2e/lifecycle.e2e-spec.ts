@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
 import type { Answer } from '../support/http-client.js';
 import { Gates } from '../support/gates.js';
 import { actionsOn, outsideFabrics, settingsOf, STEPS, type Step } from '../support/outside-fabric.js';
 import { queueBackends } from '../support/queue-backends.js';
+import { lockResults } from '../support/results-lock.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -248,17 +248,3 @@ describe.each(queueBackends('the life of a run'))('the life of a run, queued in 
     },
   );
 });
-
-/** Keeps results from being written, which holds a run in `diagnosing`. */
-async function lockResults(databaseUrl: string): Promise<{ release(): Promise<void> }> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query('LOCK TABLE run_results IN ACCESS EXCLUSIVE MODE');
-  return {
-    release: async () => {
-      await client.query('ROLLBACK');
-      await client.end();
-    },
-  };
-}

@@ -30,7 +30,11 @@ export interface ChildProgram {
 export function compileProgram(source: string, copyPackages?: string[]): ChildProgram {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fabricdrill-program-')));
   chmodSync(folder, 0o755);
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'fabricdrill', type: 'module' }));
+  const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'fabricdrill', version, type: 'module' }),
+  );
   const entry = join(folder, 'program.js');
   const done = new Set<string>();
   emit(folder, join(CHECKOUT, 'program.ts'), source, done);
