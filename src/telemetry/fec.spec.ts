@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  codewordErrorRatio,
+  codewordsPerFrame,
+  correctedCodewordRatio,
+  FEC_CORRECTABLE,
+  FEC_SYMBOLS,
+  frameLossRatio,
+  symbolErrorBins,
+  symbolErrorRatio,
+} from './fec.js';
+
+const anyRatio = fc.double({ min: 0, max: 0.5, noNaN: true });
+
+describe('RS(544,514)', () => {
+  it('lets nothing through without bit errors, and everything fail at one half', () => {
+    expect([codewordErrorRatio(0), frameLossRatio(0, 1068), correctedCodewordRatio(0)]).toEqual([0, 0, 0]);
+    expect(codewordErrorRatio(0.5)).toBe(1);
+    expect(frameLossRatio(0.5, 64)).toBe(1);
+  });
+
+  it('is a cliff: four times the bit errors lose a frame a hundred million times as often', () => {
+    expect(frameLossRatio(1e-3, 1068) / frameLossRatio(2.5e-4, 1068)).toBeGreaterThan(1e7);
+    expect(frameLossRatio(2e-3, 1068) / frameLossRatio(5e-4, 1068)).toBeGreaterThan(1e6);
+  });
+
+  it('sorts every codeword into one bin', () => {
+    fc.assert(
+      fc.property(anyRatio, (bitErrorRatio) => {
+        const bins = symbolErrorBins(bitErrorRatio);
+        expect(bins).toHaveLength(FEC_CORRECTABLE + 2);
+        expect(bins.reduce((sum, share) => sum + share)).toBeCloseTo(1, 10);
+        const corrected = bins.slice(1, FEC_CORRECTABLE + 1).reduce((sum, share) => sum + share, 0);
+        expect(correctedCodewordRatio(bitErrorRatio)).toBeCloseTo(corrected, 10);
+      }),
+    );
+  });
+
+  it('has as many wrong symbols in its bins as bit errors make, while nothing is uncorrectable', () => {
+    const bins = symbolErrorBins(1e-4);
+    const mean = bins.reduce((sum, share, count) => sum + share * count, 0);
+    expect(mean).toBeCloseTo(FEC_SYMBOLS * symbolErrorRatio(1e-4), 9);
+  });
+
+  it('is worse with more bit errors and with longer frames', () => {
+    fc.assert(
+      fc.property(anyRatio, anyRatio, (first, second) => {
+        const [low, high] = first < second ? [first, second] : [second, first];
+        expect(codewordErrorRatio(low)).toBeLessThanOrEqual(codewordErrorRatio(high) * (1 + 1e-9));
+        expect(frameLossRatio(low, 64)).toBeLessThanOrEqual(frameLossRatio(low, 9000));
+      }),
+    );
+    expect(codewordsPerFrame(642.5)).toBe(2);
+  });
+
+  it.each([-1e-9, 0.51, NaN])('refuses a bit-error ratio of %d', (bitErrorRatio) => {
+    expect(() => codewordErrorRatio(bitErrorRatio)).toThrow('between 0 and 0.5');
+  });
+});
