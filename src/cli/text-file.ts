@@ -40,13 +40,13 @@ function statusOf(path: string, shown: string): Stats {
 }
 
 function decode(bytes: Buffer, shown: string): string {
+  const refused = problem(shown, 'this is no text in UTF-8 but a binary file, or text in another encoding');
+  if (bytes.includes(0)) throw refused;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refused;
   }
-  throw problem(shown, 'this is no text in UTF-8 but a binary file, or text in another encoding');
 }
 
 function filesIn(folder: string): string | undefined {

@@ -71,10 +71,13 @@ function quantity(kind: string, example: string, units: Units, parse: (text: str
   return z.unknown().transform((input, context) => {
     const value = typeof input === 'string' ? parse(input) : undefined;
     if (value === undefined) {
-      const shown = typeof input === 'string' ? `"${input}"` : JSON.stringify(input);
+      const wrong =
+        input === undefined
+          ? 'missing'
+          : `${typeof input === 'string' ? `"${input}"` : JSON.stringify(input)} is no ${kind}`;
       context.addIssue({
         code: 'custom',
-        message: `${shown} is no ${kind}; write a number with a unit (${choices}), as in ${example}`,
+        message: `${wrong}; write a number with a unit (${choices}), as in ${example}`,
       });
       return z.NEVER;
     }

@@ -36,7 +36,7 @@ export function parseDocuments(text: string, file?: string): LocatedDocument[] {
   const issues: InputIssue[] = documents.flatMap((document) =>
     document.errors.map((error) => ({
       pointer: '',
-      message: `this is no valid YAML: ${error.message}`,
+      message: syntaxMessage(error, text),
       file,
       ...position(error.pos[0]),
     })),
@@ -58,13 +58,22 @@ export function parseDocuments(text: string, file?: string): LocatedDocument[] {
   return located;
 }
 
+function syntaxMessage(
+  error: { code: string; message: string; pos: [number, number] },
+  text: string,
+): string {
+  if (error.code !== 'DUPLICATE_KEY') return `this is no valid YAML: ${error.message}`;
+  const key = /^[^\s:,}\]]+/.exec(text.slice(error.pos[0]))?.[0] ?? '';
+  return `the key ${key} is written twice in one mapping`;
+}
+
 function toPlain(document: Document.Parsed, file?: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw new InputError([
-      { pointer: '', message: `this YAML can't be read: ${(error as Error).message}`, file },
-    ]);
+    // the parser gives up on aliases that multiply, before they fill the memory
+    const message = `aliases in this YAML can't be expanded: ${(error as Error).message}`;
+    throw new InputError([{ pointer: '', message, file, line: 1, column: 1 }]);
   }
 }
 
