@@ -9,12 +9,13 @@ import { z } from 'zod';
 import { InputError } from '../kernel/problem.js';
 import { durationNs } from '../kernel/units.js';
 import type { Prng } from '../kernel/prng.js';
-import { elementName, portId } from '../kernel/elements.js';
-import type { CulpritKind, ElementRef, Side } from '../telemetry/vocabulary.js';
-import type { Link, Topology } from '../topology/model.js';
+import { portId } from '../kernel/elements.js';
+import type { ElementRef } from '../telemetry/vocabulary.js';
+import type { Link } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
+import { elementTruth, endPort, linksOf, linkTruth } from './parts.js';
 
 const endSchema = z.enum(['lower', 'upper']);
 
@@ -93,14 +94,7 @@ function compileNodes(targets: readonly ElementRef[], durationNs: number): Compi
       atNs: 0,
       untilNs: durationNs,
     })),
-    truth: targets.map((target) => ({
-      kind: 'node-down',
-      elements: [target],
-      side: 'device',
-      direction: 'both',
-      fromNs: 0,
-      toNs: durationNs,
-    })),
+    truth: targets.map((target) => elementTruth(target, 'node-down', 'device', durationNs)),
   };
 }
 
@@ -164,37 +158,6 @@ function flaps(
     atNs = untilNs + spread(parameters.upFor);
   }
   return result;
-}
-
-function linkTruth(
-  topology: Topology,
-  link: Link,
-  kind: CulpritKind,
-  side: Side,
-  durationNs: number,
-): TruthEntry {
-  const ports = [link.portA, link.portB].map((port): ElementRef => ({
-    type: 'port',
-    id: portId(topology.ports[port].name),
-  }));
-  const elements: ElementRef[] = [{ type: 'link', id: link.id }, ...ports];
-  return { kind, elements, side, direction: 'both', fromNs: 0, toNs: durationNs };
-}
-
-/** Name of the port at the end nearer to the hosts (lower) or the other one. */
-function endPort(topology: Topology, link: Link, end: 'lower' | 'upper'): string {
-  const level = (port: number): number => topology.devices[topology.ports[port].device].tierLevel;
-  const [lower, upper] =
-    level(link.portA) <= level(link.portB) ? [link.portA, link.portB] : [link.portB, link.portA];
-  return topology.ports[end === 'lower' ? lower : upper].name;
-}
-
-function linksOf(target: ElementRef, topology: Topology): Link[] {
-  if (target.type === 'nic') {
-    const nic = topology.nics.find((candidate) => candidate.name === elementName(target.id));
-    return (nic?.ports ?? []).map((port) => topology.links[topology.ports[port].link]);
-  }
-  return topology.links.filter((link) => link.id === target.id);
 }
 
 const FAULTS_SEEN =

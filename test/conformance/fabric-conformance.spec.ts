@@ -47,6 +47,14 @@ const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[]
     known: { type: 'node-down', device: 'device:spine-1' },
     unknown: [{ type: 'node-down', device: 'device:spine-7' }],
   },
+  'link-rate': {
+    known: { type: 'link-rate', link: LINK, rateGbps: 100 },
+    unknown: [{ type: 'link-rate', link: 'link:leaf-1/p2--spine-9/p1', rateGbps: 100 }],
+  },
+  'nic-host-rate': {
+    known: { type: 'nic-host-rate', nic: 'nic:host-1/nic-0', rateGbps: 100 },
+    unknown: [{ type: 'nic-host-rate', nic: 'nic:host-9/nic-0', rateGbps: 100 }],
+  },
 };
 
 it('the sample impairments cover the contract, and the catalogue its driver names', () => {
@@ -158,6 +166,7 @@ describe.each(FABRIC_DRIVERS.map(({ name }) => name))('fabric driver %s', (drive
   );
 
   it('names an element when it acts on one', () => {
-    for (const { known } of Object.values(SAMPLES)) expect(impairedElement(known)).toMatch(/^(link|device):/);
+    for (const { known } of Object.values(SAMPLES))
+      expect(impairedElement(known)).toMatch(/^(link|device|nic):/);
   });
 });

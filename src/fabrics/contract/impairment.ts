@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 const link = z.string().startsWith('link:').describe('element id of a link');
 const port = z.string().startsWith('port:').describe('element id of a port');
+const nic = z.string().startsWith('nic:').describe('element id of a NIC');
 const device = z.string().startsWith('device:').describe('element id of a device');
 
 export const impairmentSchema = z.discriminatedUnion('type', [
@@ -26,6 +27,18 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     fromPort: port,
   }),
   z.strictObject({ type: z.literal('node-down'), device }),
+  z.strictObject({
+    type: z.literal('link-rate'),
+    link,
+    /** What both ends run at; lower than the rated speed. */
+    rateGbps: z.number().positive(),
+  }),
+  z.strictObject({
+    type: z.literal('nic-host-rate'),
+    nic,
+    /** What the NIC can read from, and write to, its host's memory each way; the ports keep their speed. */
+    rateGbps: z.number().positive(),
+  }),
 ]);
 
 export type Impairment = z.output<typeof impairmentSchema>;
@@ -40,5 +53,12 @@ export interface TimedImpairment {
 
 /** The element an impairment acts on. */
 export function impairedElement(impairment: Impairment): string {
-  return impairment.type === 'node-down' ? impairment.device : impairment.link;
+  switch (impairment.type) {
+    case 'node-down':
+      return impairment.device;
+    case 'nic-host-rate':
+      return impairment.nic;
+    default:
+      return impairment.link;
+  }
 }

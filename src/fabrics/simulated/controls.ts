@@ -1,8 +1,8 @@
 /**
  * Impairments as settings of the simulator: which knob an impairment turns, how to read it, how to set it.
  *
- * Every impairment acts on one two-valued setting of one element. The setting is what a real device would show:
- * a port's admin status, a cable, a filter, a power supply.
+ * Every impairment acts on one setting of one element. The setting is what a real device would show: a port's admin
+ * status, a cable, a filter, a power supply, a negotiated speed.
  */
 import { elementName } from '../../kernel/elements.js';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
@@ -10,6 +10,7 @@ import { InputError } from '../../kernel/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Link, Topology } from '../../topology/model.js';
 import type { Impairment, ImpairmentType } from '../contract/impairment.js';
+import { measured, twoValued, type Control } from './control.js';
 
 /** What each impairment costs in realism here. */
 export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new Map<ImpairmentType, string>([
@@ -23,18 +24,12 @@ export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new M
     'node-down',
     'simulated: power off and on; processes on a host are lost, a switch keeps its configuration',
   ],
+  ['link-rate', 'simulated: both ends run at the lower speed, without the moment of renegotiation'],
+  [
+    'nic-host-rate',
+    'simulated: the host side bounds the NIC, which stalls and pauses its switch by fluid shares',
+  ],
 ]);
-
-/** One two-valued setting. */
-export interface Control {
-  /** Element id and setting, as in a configuration snapshot. */
-  element: string;
-  setting: string;
-  healthy: string;
-  impaired: string;
-  read(): string;
-  write(value: string): void;
-}
 
 /** @throws InputError when the impairment names an element that isn't there or doesn't belong together */
 export function controlOf(simulator: FlowSimulator, impairment: Impairment): Control {
@@ -70,24 +65,27 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
         set: (healthy) => simulator.setPower(device, healthy),
       });
     }
+    case 'link-rate': {
+      const { index, rateGbps } = linkOf(topology, impairment.link);
+      const wanted = lowerRate(impairment.rateGbps, rateGbps, impairment.link);
+      return measured(
+        impairment.link,
+        'speed',
+        { healthy: rateGbps, wanted, unit: 'Gbps', worst: 'lower' },
+        { read: () => simulator.linkRateGbps(index), set: (gbps) => simulator.setLinkRate(index, gbps) },
+      );
+    }
+    case 'nic-host-rate': {
+      const nic = nicOf(topology, impairment.nic);
+      const wanted = lowerRate(impairment.rateGbps, simulator.portsRateGbps(nic), impairment.nic);
+      return measured(
+        impairment.nic,
+        'host-rate',
+        { healthy: Infinity, wanted, unit: 'Gbps', worst: 'lower', healthyText: 'full' },
+        { read: () => simulator.hostRateGbps(nic), set: (gbps) => simulator.setHostRate(nic, gbps) },
+      );
+    }
   }
-}
-
-function twoValued(
-  element: string,
-  setting: string,
-  healthy: string,
-  impaired: string,
-  knob: { healthy(): boolean; set(healthy: boolean): void },
-): Control {
-  return {
-    element,
-    setting,
-    healthy,
-    impaired,
-    read: () => (knob.healthy() ? healthy : impaired),
-    write: (value) => knob.set(value === healthy),
-  };
 }
 
 function linkOf(topology: Topology, id: string): Link {
@@ -121,5 +119,26 @@ function deviceOf(topology: Topology, id: string): number {
     '/device',
     `the fabric has no "${id}"; devices are ${listChoices(ids)}`,
     nearestHint(id, ids),
+  );
+}
+
+function nicOf(topology: Topology, id: string): number {
+  const name = elementName(id);
+  const nic = topology.nics.find((candidate) => candidate.name === name);
+  if (nic !== undefined) return nic.index;
+  const ids = topology.nics.map((candidate) => `nic:${candidate.name}`);
+  throw InputError.at(
+    '/nic',
+    `the fabric has no "${id}"; NICs are ${listChoices(ids, 4)}`,
+    nearestHint(id, ids),
+  );
+}
+
+function lowerRate(rateGbps: number, ratedGbps: number, element: string): number {
+  if (rateGbps < ratedGbps) return rateGbps;
+  throw InputError.at(
+    '/rateGbps',
+    `${rateGbps} Gbps is no downgrade of ${element}, which runs at ${ratedGbps} Gbps`,
+    `give less than ${ratedGbps}`,
   );
 }

@@ -1,9 +1,10 @@
 /**
  * The fabric contract over the flow-level simulator.
  *
- * Impairments that turn the same knob are counted: the knob goes back to where it stood before the first of them only
- * when the last is lifted, so that reverting one never lifts another, and a port that was shut down before stays so.
- * An id that was never applied here (a crash, another process) is reverted to what its caller saved.
+ * Impairments that turn the same knob are kept apart: the worst of them holds, and the knob goes back to where it stood
+ * before the first of them only when the last is lifted. So reverting one never lifts another, and a port that was
+ * shut down before stays so. An id that was never applied here (a crash, another process) is reverted to what its
+ * caller saved.
  */
 import { InputError } from '../../kernel/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
@@ -17,12 +18,13 @@ import type {
   TracesPaths,
 } from '../contract/fabric.js';
 import type { Impairment } from '../contract/impairment.js';
-import { controlOf, SIMULATED_CAPABILITIES, type Control } from './controls.js';
+import type { Control } from './control.js';
+import { controlOf, SIMULATED_CAPABILITIES } from './controls.js';
 
-/** A knob that impairments hold: where it stood before, and who holds it. */
+/** A knob that impairments hold: where it stood before, and what each of them wants. */
 interface Hold {
   before: string;
-  ids: Set<string>;
+  wanted: Map<string, string>;
 }
 
 export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, TracesPaths {
@@ -76,11 +78,11 @@ export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, Trac
     this.checkOpen();
     const control = controlOf(this.simulator, impairment);
     const key = keyOf(control);
-    const hold = this.holds.get(key) ?? { before: control.read(), ids: new Set<string>() };
-    hold.ids.add(id);
+    const hold = this.holds.get(key) ?? { before: control.read(), wanted: new Map<string, string>() };
+    hold.wanted.set(id, control.impaired);
     this.holds.set(key, hold);
     this.lifted.delete(id);
-    control.write(control.impaired);
+    control.write(worstOf(control, hold));
   }
 
   async revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void> {
@@ -92,10 +94,9 @@ export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, Trac
     if (hold === undefined) {
       control.write(savedValue(control, saved));
     } else {
-      hold.ids.delete(id);
-      if (hold.ids.size > 0) return;
-      this.holds.delete(key);
-      control.write(hold.before);
+      hold.wanted.delete(id);
+      if (hold.wanted.size === 0) this.holds.delete(key);
+      control.write(worstOf(control, hold));
     }
     this.lifted.add(id);
   }
@@ -113,14 +114,17 @@ export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, Trac
   }
 }
 
+const worstOf = (control: Control, hold: Hold): string =>
+  [hold.before, ...hold.wanted.values()].reduce((worst, value) => control.worse(worst, value));
+
 const keyOf = (control: Control): string => `${control.element} ${control.setting}`;
 
 function savedValue(control: Control, saved: ConfigurationSnapshot): string {
   const value = saved[control.element]?.[control.setting];
-  if (value === control.healthy || value === control.impaired) return value;
+  if (value !== undefined && control.accepts(value)) return value;
   throw InputError.at(
     '/saved',
     `${control.setting} of ${control.element} was saved as ${value === undefined ? 'nothing' : `"${value}"`}`,
-    `write ${control.healthy} or ${control.impaired}`,
+    `write a value such as ${control.healthy} or ${control.impaired}`,
   );
 }

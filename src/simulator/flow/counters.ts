@@ -19,6 +19,11 @@ export class Counters {
   readonly ackTimeouts: Float64Array;
   readonly adaptiveRetransmissions: Float64Array;
   readonly retriesExceeded: Float64Array;
+  /** By NIC: ns in which it waited for its host to deliver, or to take, data. */
+  readonly pcieReadStalledNs: Float64Array;
+  readonly pcieWriteStalledNs: Float64Array;
+  /** By direction: ns in which its sender was held by pause. */
+  readonly pausedNs: Float64Array;
   /** By connection: payload bytes delivered; ns in which data waited for an ACK that did not come. */
   delivered = new Float64Array(64);
   stalledNs = new Float64Array(64);
@@ -32,6 +37,9 @@ export class Counters {
     this.ackTimeouts = new Float64Array(topology.nics.length);
     this.adaptiveRetransmissions = new Float64Array(topology.nics.length);
     this.retriesExceeded = new Float64Array(topology.nics.length);
+    this.pcieReadStalledNs = new Float64Array(topology.nics.length);
+    this.pcieWriteStalledNs = new Float64Array(topology.nics.length);
+    this.pausedNs = new Float64Array(2 * topology.links.length);
   }
 
   /** Makes room for the connections of all jobs. */

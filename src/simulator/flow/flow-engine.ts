@@ -13,9 +13,11 @@ import type { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
 import type { FlowShape } from './flow-shape.js';
+import { HostSide } from './host-side.js';
 import { MaxMin } from './maxmin.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { QpTimers } from './qp-timers.js';
+import type { Rates } from './rates.js';
 
 const IDLE = 0;
 /** Told to start at this instant; runs or stalls once all events of the instant are known. */
@@ -57,12 +59,14 @@ export class FlowEngine {
   private listener!: FlowListener;
   private seenEpoch = 0;
   private seenVersion = 0;
+  private seenRates = 0;
+  readonly hostSide: HostSide;
   private someQpResumed = false;
   private readonly starting: number[] = [];
   private unsolved = false;
 
   constructor(
-    capacities: Float64Array,
+    private readonly rates: Rates,
     private readonly settings: FabricSettings,
     private readonly queue: EventQueue,
     private readonly beliefs: Beliefs,
@@ -70,7 +74,10 @@ export class FlowEngine {
     private readonly connections: Connections,
     private readonly counters: Counters,
   ) {
-    this.solver = new MaxMin(capacities);
+    this.solver = new MaxMin(rates.capacities);
+    this.hostSide = new HostSide(beliefs.graph.topology, rates, counters, (capacity) =>
+      this.solver.load(capacity),
+    );
   }
 
   attach(timers: QpTimers, listener: FlowListener): void {
@@ -146,9 +153,15 @@ export class FlowEngine {
 
   /** Brings flows and rates up to date after all events of an instant. */
   commit(nowNs: number): void {
-    if (this.seenEpoch !== this.beliefs.epoch || this.seenVersion !== this.physical.version) {
+    const { rates } = this;
+    const moved = this.seenEpoch !== this.beliefs.epoch || this.seenVersion !== this.physical.version;
+    if (moved || this.seenRates !== rates.version) {
       this.seenEpoch = this.beliefs.epoch;
       this.seenVersion = this.physical.version;
+      this.seenRates = rates.version;
+      for (const capacity of rates.changed) this.solver.setCapacity(capacity, rates.capacities[capacity]);
+      this.unsolved ||= rates.changed.length > 0;
+      rates.changed.length = 0;
       this.reviewPaths(nowNs);
     }
     if (this.someQpResumed) {
@@ -165,6 +178,7 @@ export class FlowEngine {
 
   /** Moves all bytes sent so far into the counters. */
   readCounters(nowNs: number): void {
+    this.hostSide.account(nowNs);
     for (const flow of this.flows) {
       if (flow.state !== RUNNING) continue;
       this.settle(flow, nowNs);
@@ -295,7 +309,9 @@ export class FlowEngine {
 
   private solve(nowNs: number): void {
     this.unsolved = false;
+    this.hostSide.account(nowNs);
     this.solver.solve();
+    this.hostSide.update();
     for (let at = 0; at < this.solver.changedCount; at++) {
       const variable = this.solver.changed(at);
       const index = this.flowOfVariable[variable];

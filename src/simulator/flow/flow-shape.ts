@@ -3,28 +3,14 @@
  *
  * The variable's rate x is the wire rate (bytes/ns) of one QP of the group's heaviest edge. A direction's coefficient
  * is the sum over all QPs that send data on it of the edge's weight, plus the ACK share of those whose ACKs return
- * over it. Edges inside a host load two scale-up capacities per GPU, with payload only. A coupled group is one shape,
- * an uncoupled one a shape per edge.
+ * over it. Edges inside a host load two scale-up capacities per GPU, with payload only; so do NICs with the host side,
+ * but only while that side is limited. A coupled group is one shape, an uncoupled one a shape per edge.
  */
 import type { Topology } from '../../topology/model.js';
 import type { FlowEdge } from '../../workload/flows.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from './connections.js';
-
-/** Numbering of capacities: link directions, then out of and into each GPU's scale-up port. */
-export const scaleUpOut = (topology: Topology, gpu: number): number => 2 * topology.links.length + 2 * gpu;
-export const scaleUpIn = (topology: Topology, gpu: number): number => scaleUpOut(topology, gpu) + 1;
-
-/** Capacities in bytes/ns, in that numbering. */
-export function capacitiesOf(topology: Topology): Float64Array {
-  const capacities = new Float64Array(2 * topology.links.length + 2 * topology.gpus.length);
-  for (const link of topology.links) {
-    capacities[2 * link.index] = link.rateGbps / 8;
-    capacities[2 * link.index + 1] = link.rateGbps / 8;
-  }
-  capacities.fill(topology.scaleUpGbps / 8, 2 * topology.links.length);
-  return capacities;
-}
+import { hostRead, hostWrite, scaleUpIn, scaleUpOut, type Rates } from './rates.js';
 
 /** A local edge: GPU indices instead of a connection. */
 interface LocalEdge {
@@ -38,7 +24,7 @@ export interface ShapeContext {
   topology: Topology;
   settings: FabricSettings;
   connections: Connections;
-  capacities: Float64Array;
+  rates: Rates;
   /** One cell per capacity, all zero between uses. */
   scratch: Float64Array;
 }
@@ -57,6 +43,8 @@ export class FlowShape {
   linkCount = 0;
   private readonly local: LocalEdge[] = [];
   private compiledEpoch = -1;
+  private compiledRates = -1;
+  private pathVersions = -1;
   private checkedEpoch = -1;
   private checkedWires = -1;
   private works = true;
@@ -127,18 +115,20 @@ export class FlowShape {
     return this.works;
   }
 
-  /** Brings `links` and `coefficients` up to date with the routes. */
+  /** Brings `links`, `coefficients` and the round trip up to date with routes and rates. */
   compile(): void {
-    const { connections } = this.context;
-    if (this.compiledEpoch === connections.epoch) return;
+    const { connections, rates } = this.context;
+    const sameRates = this.compiledRates === rates.version;
+    if (sameRates && this.compiledEpoch === connections.epoch) return;
     this.compiledEpoch = connections.epoch;
-    let version = 0;
+    this.compiledRates = rates.version;
+    let versions = 0;
     for (let index = 0; index < this.qps.length; index++) {
       connections.trace(this.qps[index]);
-      version += connections.pathVersion[this.qps[index]];
+      versions += connections.pathVersion[this.qps[index]];
     }
-    if (version === this.version) return;
-    this.version = version;
+    if (sameRates && versions === this.pathVersions) return;
+    this.pathVersions = versions;
     this.gather();
     this.roundTripNs = this.longestRoundTripNs();
   }
@@ -157,6 +147,7 @@ export class FlowShape {
         this.loadWay(dataWay(qp), this.weights[edge], load);
         if (ackShare > 0) this.loadWay(ackWay(qp), this.weights[edge] * ackShare, load);
       }
+      this.loadHosts(id, this.weights[edge] * this.payloadPerWire, load);
     });
     if (this.usesScaleUp) {
       for (const edge of this.local) {
@@ -165,10 +156,29 @@ export class FlowShape {
       }
     }
     touched.sort((a, b) => a - b);
-    this.links = Int32Array.from(touched);
-    this.coefficients = Float64Array.from(touched, (link) => scratch[link]);
-    this.linkCount = touched.length;
+    if (this.differs(touched)) {
+      this.links = Int32Array.from(touched);
+      this.coefficients = Float64Array.from(touched, (link) => scratch[link]);
+      this.linkCount = touched.length;
+      this.version++;
+    }
     for (const link of touched) scratch[link] = 0;
+  }
+
+  private differs(touched: readonly number[]): boolean {
+    const { scratch } = this.context;
+    return (
+      this.version < 0 ||
+      touched.length !== this.linkCount ||
+      touched.some((link, at) => link !== this.links[at] || scratch[link] !== this.coefficients[at])
+    );
+  }
+
+  private loadHosts(connection: number, amount: number, load: (link: number, amount: number) => void): void {
+    const { topology, rates, connections } = this.context;
+    const { sourceNic, destinationNic } = connections.all[connection];
+    if (rates.hostLimited(sourceNic)) load(hostRead(topology, sourceNic), amount);
+    if (rates.hostLimited(destinationNic)) load(hostWrite(topology, destinationNic), amount);
   }
 
   private loadWay(way: Way, amount: number, load: (link: number, amount: number) => void): void {
@@ -194,21 +204,21 @@ export class FlowShape {
   }
 
   private qpLatencyNs(qp: number): number {
-    const { settings, connections, capacities } = this.context;
+    const { settings, connections, rates } = this.context;
     if (connections.length(dataWay(qp)) === 0) return 0;
     const packet = packetBytes(settings);
     // The first hop's packet time is part of the transfer.
-    const first = packet / capacities[connections.direction(dataWay(qp), 0)];
+    const first = packet / rates.capacities[connections.direction(dataWay(qp), 0)];
     return this.wayLatencyNs(dataWay(qp), packet) - first + this.wayLatencyNs(ackWay(qp), settings.ackBytes);
   }
 
   private wayLatencyNs(way: Way, bytes: number): number {
-    const { topology, settings, connections, capacities } = this.context;
+    const { topology, settings, connections, rates } = this.context;
     const length = connections.length(way);
     let sumNs = Math.max(0, length - 1) * settings.switchLatency;
     for (let index = 0; index < length; index++) {
       const direction = connections.direction(way, index);
-      sumNs += topology.links[direction >> 1].delayNs + bytes / capacities[direction];
+      sumNs += topology.links[direction >> 1].delayNs + bytes / rates.capacities[direction];
     }
     return sumNs;
   }

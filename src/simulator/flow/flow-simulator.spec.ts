@@ -142,7 +142,8 @@ describe('conservation of bytes', () => {
 });
 
 function linksHurt(topology: Topology, impairment: Impairment): string[] {
-  if (impairment.type !== 'node-down') return [impairment.link];
+  if ('link' in impairment) return [impairment.link];
+  if (impairment.type !== 'node-down') return [];
   const device = topology.devices.find(({ name }) => `device:${name}` === impairment.device)!;
   return device.ports.map((port) => topology.links[topology.ports[port].link].id);
 }

@@ -19,17 +19,19 @@ import { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import { EventQueue } from './event-queue.js';
 import { FlowEngine } from './flow-engine.js';
-import { capacitiesOf, type ShapeContext } from './flow-shape.js';
+import type { ShapeContext } from './flow-shape.js';
 import { prepareJob } from './job-program.js';
 import { JobRunner } from './job-runner.js';
 import { PathUse } from './path-use.js';
 import { PhysicalLayer } from './physical-layer.js';
 import { QpTimers } from './qp-timers.js';
+import { Rates } from './rates.js';
 import { Sampler } from './sampler.js';
 
 export class FlowSimulator {
   private readonly queue = new EventQueue();
   private readonly physical: PhysicalLayer;
+  private readonly rates: Rates;
   private readonly control: ControlPlane;
   private readonly flows: FlowEngine;
   private readonly timers: QpTimers;
@@ -50,9 +52,9 @@ export class FlowSimulator {
     const beliefs = new Beliefs(new RoutingGraph(topology));
     const physical = new PhysicalLayer(topology, settings, queue);
     const connections = new Connections(beliefs, physical, settings.hashSeed, seed);
-    const capacities = capacitiesOf(topology);
-    const scratch = new Float64Array(capacities.length);
-    const context: ShapeContext = { topology, settings, connections, capacities, scratch };
+    const rates = new Rates(topology);
+    const scratch = new Float64Array(rates.capacities.length);
+    const context: ShapeContext = { topology, settings, connections, rates, scratch };
     const ready = jobs.map((job, index) => prepareJob(job, index, context));
     const counters = new Counters(
       topology,
@@ -60,8 +62,9 @@ export class FlowSimulator {
     );
     counters.reserve(connections.all.length);
     this.physical = physical;
+    this.rates = rates;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    this.flows = new FlowEngine(capacities, settings, queue, beliefs, physical, connections, counters);
+    this.flows = new FlowEngine(rates, settings, queue, beliefs, physical, connections, counters);
     this.timers = new QpTimers(
       topology,
       settings,
@@ -81,6 +84,7 @@ export class FlowSimulator {
         settings,
         jobs,
         physical,
+        rates,
         control: this.control,
         beliefs,
         connections,
@@ -176,6 +180,32 @@ export class FlowSimulator {
   setPower(device: number, on: boolean): void {
     this.physical.setPower(this.clockNs, device, on);
     this.settle();
+  }
+
+  /** What both ends have negotiated. */
+  setLinkRate(link: number, gbps: number): void {
+    this.rates.setLink(link, gbps);
+    this.settle();
+  }
+
+  /** @param gbps what a NIC can read from or write to its host; Infinity when the slot is as it should be */
+  setHostRate(nic: number, gbps: number): void {
+    this.flows.hostSide.watch(nic);
+    this.rates.setHost(nic, gbps);
+    this.settle();
+  }
+
+  linkRateGbps(link: number): number {
+    return this.rates.linkGbps[link];
+  }
+
+  /** Rated speed of all ports of a NIC together. */
+  portsRateGbps(nic: number): number {
+    return this.rates.portsGbps(nic);
+  }
+
+  hostRateGbps(nic: number): number {
+    return this.rates.hostGbps[nic];
   }
 
   portAdminUp(port: number): boolean {

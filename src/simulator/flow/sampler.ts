@@ -10,15 +10,16 @@ import { hashText } from '../../kernel/prng.js';
 import { METRICS, type MetricName } from '../../telemetry/catalog.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
-import { directionFrom, type Topology } from '../../topology/model.js';
+import type { Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
-import { packetBytes, type FabricSettings } from '../settings.js';
+import type { FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
 import type { Connections } from './connections.js';
 import type { ControlPlane } from './control-plane.js';
 import type { Counters } from './counters.js';
 import type { JobListener, StepReport } from './job-runner.js';
-import { Optics } from './optics.js';
+import { DevicePolls } from './device-polls.js';
+import type { Rates } from './rates.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { QpTimers } from './qp-timers.js';
 import { SeriesBook } from './series-book.js';
@@ -32,6 +33,7 @@ export interface SamplerSources {
   settings: FabricSettings;
   jobs: readonly Job[];
   physical: PhysicalLayer;
+  rates: Rates;
   control: ControlPlane;
   beliefs: Beliefs;
   connections: Connections;
@@ -50,13 +52,10 @@ interface PollGroup {
 
 export class Sampler implements JobListener {
   private readonly book: SeriesBook;
-  private readonly optics: Optics;
+  private readonly polls: DevicePolls;
   private readonly groups: PollGroup[] = [];
   /** By metric: series number of each element, by the element's index; -1 where there is none. */
   private readonly series = {} as Record<MetricName, Int32Array>;
-  private readonly directionOf: Int32Array;
-  /** By device. */
-  private readonly nicsOf: readonly number[][];
   private readonly rerouted = new Set<number>();
   private nowNs = 0;
 
@@ -67,12 +66,8 @@ export class Sampler implements JobListener {
   ) {
     const { topology } = sources;
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
-    this.optics = new Optics(topology, settings.noise, seed);
-    this.directionOf = Int32Array.from(topology.ports, (port) => directionFrom(topology, port.index));
-    const nicsOf = topology.devices.map((): number[] => []);
-    for (const nic of topology.nics) nicsOf[nic.host].push(nic.index);
-    this.nicsOf = nicsOf;
     for (const metric of METRICS) this.openAll(metric.name);
+    this.polls = new DevicePolls(sources, this.book, this.series, settings.noise, seed);
     this.addGroups();
     this.reportAll(0);
   }
@@ -263,85 +258,16 @@ export class Sampler implements JobListener {
         });
       }
     };
-    deal('switch', switchInterval, (device, nowNs, round) => this.pollDevice(device, nowNs, round));
-    deal('host', nicInterval, (device, nowNs, round) => this.pollDevice(device, nowNs, round));
-    deal(undefined, opticInterval, (device, nowNs, round) => this.pollOptics(device, nowNs, round));
+    const { polls } = this;
+    deal('switch', switchInterval, (device, nowNs, round) => polls.pollDevice(device, nowNs, round));
+    deal('host', nicInterval, (device, nowNs, round) => polls.pollDevice(device, nowNs, round));
+    deal(undefined, opticInterval, (device, nowNs, round) => polls.pollOptics(device, nowNs, round));
     this.groups.push({
       intervalNs: jobInterval,
       phaseNs: 0,
       round: 0,
       poll: (nowNs, round) => this.pollEdges(nowNs, round),
     });
-  }
-
-  private pollDevice(device: number, nowNs: number, round: number): void {
-    const { topology, physical, counters } = this.sources;
-    const up = physical.deviceUp[device];
-    this.book.log(this.series.device_reachable[device], nowNs, up);
-    if (up === 0) return;
-    for (const port of topology.devices[device].ports) this.pollPort(port, nowNs, round);
-    if (topology.devices[device].role === 'switch') return;
-    for (const nic of this.nicsOf[device]) {
-      this.book.sample(this.series.nic_local_ack_timeouts[nic], round, nowNs, counters.ackTimeouts[nic]);
-      this.book.sample(
-        this.series.nic_adaptive_retransmissions[nic],
-        round,
-        nowNs,
-        counters.adaptiveRetransmissions[nic],
-      );
-      this.book.sample(this.series.nic_retries_exceeded[nic], round, nowNs, counters.retriesExceeded[nic]);
-    }
-  }
-
-  private pollPort(port: number, nowNs: number, round: number): void {
-    const { topology, physical, counters, settings } = this.sources;
-    const { book } = this;
-    const sending = this.directionOf[port];
-    const receiving = sending ^ 1;
-    const link = topology.links[topology.ports[port].link];
-    const arrived = counters.received(receiving);
-    const rate = this.series.port_rate_gbps[port];
-    if (physical.operUp[port] === 1) book.sample(rate, round, nowNs, link.rateGbps);
-    else book.notAvailable(rate, nowNs);
-    book.sample(this.series.port_tx_bytes[port], round, nowNs, Math.floor(counters.sent(sending)));
-    book.sample(this.series.port_rx_bytes[port], round, nowNs, Math.floor(arrived));
-    book.sample(this.series.port_tx_discards[port], round, nowNs, Math.floor(counters.discarded(port)));
-    const damaged = Math.floor((arrived / packetBytes(settings)) * link.lossRatio);
-    book.sample(this.series.port_rx_errors[port], round, nowNs, damaged);
-    book.sample(this.series.port_link_down_events[port], round, nowNs, physical.linkDownEvents[port]);
-    for (let classIndex = 0; classIndex < counters.priorities.length; classIndex++) {
-      const queue = classIndex * topology.ports.length + port;
-      const bytes = this.series.queue_tx_bytes[queue];
-      if (bytes < 0) continue;
-      book.sample(bytes, round, nowNs, Math.floor(counters.sentByClass(classIndex, sending)));
-      book.sample(
-        this.series.queue_drop_packets[queue],
-        round,
-        nowNs,
-        Math.floor(counters.discards[classIndex][port]),
-      );
-    }
-  }
-
-  private pollOptics(device: number, nowNs: number, round: number): void {
-    const { topology, physical } = this.sources;
-    if (physical.deviceUp[device] === 0) return;
-    for (const port of topology.devices[device].ports) {
-      const rxDbm = this.optics.rxPowerDbm(port, physical.lit(port), round);
-      this.book.sample(this.series.optic_rx_power_dbm[port], round, nowNs, rxDbm);
-      this.book.sample(
-        this.series.optic_tx_power_dbm[port],
-        round,
-        nowNs,
-        this.optics.txPowerDbm(port, round),
-      );
-      this.book.sample(
-        this.series.optic_temperature_c[port],
-        round,
-        nowNs,
-        this.optics.temperature(port, round),
-      );
-    }
   }
 
   private pollEdges(nowNs: number, round: number): void {

@@ -1,0 +1,202 @@
+/**
+ * Metrics of devices, ports, queues and routes.
+ *
+ * Counter names: SONiC COUNTERS_DB and STATE_DB designs, SAI headers, OpenConfig models, mlx5 counters.rst for host
+ * ports, node_exporter infiniband_linux.go. Pause and byte counters are kept per priority by devices; those here are
+ * sums over the priorities in use.
+ */
+import type { MetricDefinition } from './definition.js';
+
+export const NETWORK_METRICS = [
+  {
+    name: 'device_reachable',
+    element: 'device',
+    kind: 'state',
+    unit: '1 answers, 0 silent',
+    sampling: 'poll',
+    description: 'the device answers its telemetry poll over the management network',
+    sources: { prometheus: 'up' },
+  },
+  {
+    name: 'port_oper_status',
+    element: 'port',
+    kind: 'state',
+    unit: '1 up, 0 down',
+    sampling: 'on-change',
+    description: 'operational status that the port itself reports',
+    sources: {
+      sonic: 'PORT oper_status',
+      openconfig: '/interfaces/interface/state/oper-status',
+      prometheus: 'node_infiniband_state_id',
+    },
+  },
+  {
+    name: 'port_admin_status',
+    element: 'port',
+    kind: 'state',
+    unit: '1 enabled, 0 shut down',
+    sampling: 'on-change',
+    description: 'configured status of the port',
+    sources: { sonic: 'PORT admin_status', openconfig: '/interfaces/interface/state/admin-status' },
+  },
+  {
+    name: 'port_rate_gbps',
+    element: 'port',
+    kind: 'gauge',
+    unit: 'Gbit/s',
+    sampling: 'poll',
+    description: 'negotiated speed; N/A while the port is down',
+    sources: {
+      sonic: 'PORT speed',
+      openconfig: '/interfaces/interface/ethernet/state/port-speed',
+      prometheus: 'node_infiniband_rate_bytes_per_second',
+    },
+  },
+  {
+    name: 'port_tx_bytes',
+    element: 'port',
+    kind: 'counter',
+    unit: 'bytes',
+    sampling: 'poll',
+    description: 'bytes sent on the wire',
+    sources: {
+      mlx5: 'tx_bytes_phy',
+      sonic: 'SAI_PORT_STAT_IF_OUT_OCTETS',
+      openconfig: '/interfaces/interface/state/counters/out-octets',
+      prometheus: 'node_infiniband_port_data_transmitted_bytes_total',
+    },
+  },
+  {
+    name: 'port_rx_bytes',
+    element: 'port',
+    kind: 'counter',
+    unit: 'bytes',
+    sampling: 'poll',
+    description: 'bytes received from the wire',
+    sources: {
+      mlx5: 'rx_bytes_phy',
+      sonic: 'SAI_PORT_STAT_IF_IN_OCTETS',
+      openconfig: '/interfaces/interface/state/counters/in-octets',
+      prometheus: 'node_infiniband_port_data_received_bytes_total',
+    },
+  },
+  {
+    name: 'port_tx_discards',
+    element: 'port',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets dropped at egress, a dead port or a missing next hop included',
+    sources: {
+      mlx5: 'tx_discards_phy',
+      sonic: 'SAI_PORT_STAT_IF_OUT_DISCARDS',
+      openconfig: '/interfaces/interface/state/counters/out-discards',
+    },
+  },
+  {
+    name: 'port_rx_errors',
+    element: 'port',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets received damaged and dropped',
+    sources: {
+      mlx5: 'rx_crc_errors_phy',
+      sonic: 'SAI_PORT_STAT_IF_IN_ERRORS',
+      openconfig: '/interfaces/interface/state/counters/in-errors',
+      prometheus: 'node_infiniband_port_errors_received_total',
+    },
+  },
+  {
+    name: 'port_link_down_events',
+    element: 'port',
+    kind: 'counter',
+    unit: 'events',
+    sampling: 'poll',
+    description: 'times the port lost its link',
+    sources: {
+      mlx5: 'link_down_events_phy',
+      sonic: 'APPL_DB flap_count',
+      openconfig: '/interfaces/interface/state/counters/carrier-transitions',
+      prometheus: 'node_infiniband_link_downed_total',
+    },
+  },
+  {
+    name: 'port_pause_rx_s',
+    element: 'port',
+    kind: 'counter',
+    unit: 's',
+    sampling: 'poll',
+    description: 'time in which the port was kept from sending by pause frames of its peer, all priorities',
+    sources: { mlx5: 'rx_prio3_pause_duration (µs)', sonic: 'SAI_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US' },
+  },
+  {
+    name: 'port_pause_tx_s',
+    element: 'port',
+    kind: 'counter',
+    unit: 's',
+    sampling: 'poll',
+    description: 'time in which the port kept its peer from sending by pause frames, all priorities',
+    sources: { mlx5: 'tx_prio3_pause_duration (µs)', sonic: 'SAI_PORT_STAT_PFC_3_TX_PAUSE_DURATION_US' },
+  },
+  {
+    name: 'queue_tx_bytes',
+    element: 'queue',
+    kind: 'counter',
+    unit: 'bytes',
+    sampling: 'poll',
+    description: 'bytes sent from an egress queue of a switch port',
+    sources: {
+      sonic: 'SAI_QUEUE_STAT_BYTES',
+      openconfig: '/qos/interfaces/interface/output/queues/queue/state/transmit-octets',
+    },
+  },
+  {
+    name: 'queue_drop_packets',
+    element: 'queue',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets dropped at an egress queue of a switch port',
+    sources: {
+      sonic: 'SAI_QUEUE_STAT_DROPPED_PACKETS',
+      openconfig: '/qos/interfaces/interface/output/queues/queue/state/dropped-pkts',
+    },
+  },
+  {
+    name: 'bfd_session_status',
+    element: 'port',
+    kind: 'state',
+    unit: '1 up, 0 down',
+    sampling: 'on-change',
+    description: 'state of the BFD session over a switch-to-switch port',
+    sources: {
+      sonic: 'STATE_DB BFD_SESSION_TABLE state',
+      openconfig: '/bfd/interfaces/interface/peers/peer/state/session-state',
+    },
+  },
+  {
+    name: 'route_port_prefixes',
+    element: 'port',
+    kind: 'gauge',
+    unit: 'prefixes',
+    sampling: 'on-change',
+    description: 'host prefixes for which this switch port is one of the installed next hops',
+    sources: {
+      sonic: 'ASIC_DB NEXT_HOP_GROUP_MEMBER',
+      openconfig: '/network-instances/network-instance/afts/next-hop-groups',
+    },
+  },
+  {
+    name: 'route_next_hops',
+    element: 'device',
+    kind: 'gauge',
+    unit: 'next hops',
+    sampling: 'on-change',
+    description: 'installed next hops of a switch, summed over all host prefixes',
+    sources: {
+      sonic: 'ASIC_DB NEXT_HOP_GROUP_MEMBER',
+      openconfig: '/network-instances/network-instance/afts/next-hop-groups',
+    },
+  },
+] as const satisfies readonly MetricDefinition[];

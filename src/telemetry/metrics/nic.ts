@@ -1,0 +1,55 @@
+/**
+ * Metrics of RDMA NICs: retransmission, and the host side.
+ *
+ * Names: Linux mlx5 counters.rst and drivers/infiniband/hw/mlx5/counters.c, as `ethtool -S` and the hw_counters files show
+ * them. A NIC with two ports counts for both together.
+ */
+import type { MetricDefinition } from './definition.js';
+
+export const NIC_METRICS = [
+  {
+    name: 'nic_local_ack_timeouts',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'events',
+    sampling: 'poll',
+    description: 'retransmission timers that expired at a sending QP',
+    sources: { mlx5: 'local_ack_timeout_err' },
+  },
+  {
+    name: 'nic_adaptive_retransmissions',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'events',
+    sampling: 'poll',
+    description: 'retransmissions started by the adaptive timer',
+    sources: { mlx5: 'roce_adp_retrans' },
+  },
+  {
+    name: 'nic_retries_exceeded',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'QPs',
+    sampling: 'poll',
+    description: 'QPs that gave up after their last retry',
+    sources: { mlx5: 'req_transport_retries_exceeded' },
+  },
+  {
+    name: 'nic_pcie_read_stalled_ratio',
+    element: 'nic',
+    kind: 'gauge',
+    unit: 'ratio',
+    sampling: 'poll',
+    description: 'share of the last poll interval in which the NIC waited for its host to deliver data',
+    sources: { mlx5: 'outbound_pci_stalled_rd (percent)' },
+  },
+  {
+    name: 'nic_pcie_write_stalled_ratio',
+    element: 'nic',
+    kind: 'gauge',
+    unit: 'ratio',
+    sampling: 'poll',
+    description: 'share of the last poll interval in which the NIC waited for its host to take data',
+    sources: { mlx5: 'outbound_pci_stalled_wr (percent)' },
+  },
+] as const satisfies readonly MetricDefinition[];

@@ -1,0 +1,194 @@
+/**
+ * The table fault × metric: what moves, and what does not.
+ *
+ * Every kind and variant runs beside a control of the same seed. A metric moves when some series of it differs from the
+ * control; what the kind itself promises must also be visible without a control, as a change after the injection. What
+ * neither the kind nor the table here names must be the same as in the control, byte for byte, on every element.
+ */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { openFabric } from '../../src/fabrics/catalog.js';
+import { loadDefinitions } from '../../src/experiments/definition/load.js';
+import { FAULT_KINDS, faultKind } from '../../src/faults/catalog.js';
+import { Prng } from '../../src/kernel/prng.js';
+import { changedAtNs } from '../../src/scoring/change.js';
+import { METRICS, type MetricName } from '../../src/telemetry/catalog.js';
+import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';
+import type { ElementRef } from '../../src/telemetry/vocabulary.js';
+import { readSource } from '../support/source-tree.js';
+
+/** While a collective is under way, so that packets are lost and not only paths. */
+const AT_NS = 20.3e9;
+const HELD_NS = 15e9;
+const END_NS = 50e9;
+/** Everything a device tells falls silent with it. */
+const SILENT_WITH_A_SWITCH: readonly MetricName[] = [
+  'port_rx_errors',
+  'port_tx_discards',
+  'port_pause_rx_s',
+  'port_pause_tx_s',
+  'queue_drop_packets',
+  'route_port_prefixes',
+  'optic_rx_power_dbm',
+  'optic_tx_power_dbm',
+  'optic_temperature_c',
+];
+
+interface Case {
+  kind: string;
+  variant: string;
+  params: object;
+  target?: string;
+  /** What moves as a consequence, beyond what the kind promises. */
+  also: readonly MetricName[];
+}
+
+const HOST_LINK = 'link:host-1/nic-0--leaf-1/p1';
+const FABRIC_LINK = 'link:leaf-1/p5--spine-1/p1';
+
+const BYTES = ['port_tx_bytes', 'port_rx_bytes', 'queue_tx_bytes', 'edge_tx_bytes'] as const;
+const PACE = [
+  'job_steps',
+  'job_step_time_s',
+  'job_gpu_utilisation',
+  'job_algbw_gbytes_per_s',
+  'job_busbw_gbytes_per_s',
+] as const;
+/** Queue pairs that lose packets wait and try again. */
+const RETRIES = ['edge_stalled_s', 'nic_adaptive_retransmissions'] as const;
+/** N/A while a port is down. */
+const DOWN = ['port_rate_gbps'] as const;
+/** What a switch still sends to a port that is down. */
+const DROPPED = ['port_tx_discards', 'queue_drop_packets'] as const;
+const ROUTES = ['route_next_hops', 'bfd_session_status'] as const;
+
+const CASES: readonly Case[] = [
+  { kind: 'none', variant: 'none', params: {}, also: [] },
+  {
+    kind: 'link-down',
+    variant: 'admin',
+    params: { variant: 'admin' },
+    target: FABRIC_LINK,
+    also: [...DOWN, ...DROPPED, ...BYTES, ...PACE, ...RETRIES, ...ROUTES],
+  },
+  {
+    kind: 'link-down',
+    variant: 'cut',
+    params: { variant: 'cut' },
+    target: FABRIC_LINK,
+    also: [...DOWN, ...DROPPED, ...BYTES, ...PACE, ...RETRIES, ...ROUTES],
+  },
+  {
+    kind: 'link-down',
+    variant: 'flap',
+    params: { variant: 'flap' },
+    target: FABRIC_LINK,
+    also: [...DOWN, ...DROPPED, ...BYTES, ...PACE, ...RETRIES, ...ROUTES, 'optic_rx_power_dbm'],
+  },
+  {
+    kind: 'link-down',
+    variant: 'one-way',
+    params: { variant: 'one-way' },
+    target: HOST_LINK,
+    also: [...BYTES, ...PACE, ...RETRIES],
+  },
+  {
+    kind: 'link-down',
+    variant: 'node',
+    params: { variant: 'node' },
+    target: 'device:spine-1',
+    also: [...DOWN, ...BYTES, ...PACE, ...RETRIES, ...ROUTES, ...SILENT_WITH_A_SWITCH],
+  },
+  {
+    kind: 'speed-downgrade',
+    variant: 'renegotiated',
+    params: { variant: 'renegotiated', rate: '50Gbps' },
+    target: HOST_LINK,
+    also: [...BYTES, ...PACE],
+  },
+  {
+    kind: 'speed-downgrade',
+    variant: 'lane-loss',
+    params: { variant: 'lane-loss', lost: 7, lanes: 8 },
+    target: HOST_LINK,
+    also: [...BYTES, ...PACE],
+  },
+  {
+    kind: 'speed-downgrade',
+    variant: 'pcie',
+    params: { variant: 'pcie', generation: 3, lanes: 8 },
+    target: 'nic:host-1/nic-0',
+    also: [...BYTES, ...PACE],
+  },
+];
+
+const refOf = (id: string): ElementRef => ({ type: id.slice(0, id.indexOf(':')) as ElementRef['type'], id });
+
+async function evidenceOf(one: Case | undefined): Promise<Evidence> {
+  const { fabrics } = loadDefinitions(readSource('experiments/fabrics/rail-64.yaml'), () => '');
+  const fabric = await openFabric(fabrics[0].value, 5);
+  const clock = fabric as unknown as { startJobs(): Promise<void>; advance(toNs: number): Promise<void> };
+  await clock.startJobs();
+  const kind = faultKind(one?.kind ?? 'none');
+  const { impairments } = kind.compile(
+    kind.parameters.parse(one?.params ?? {}) as never,
+    one?.target === undefined ? [] : [refOf(one.target)],
+    { topology: fabric.describe().topology, durationNs: HELD_NS, random: new Prng(5) },
+  );
+  const moves = impairments
+    .flatMap(({ impairment, atNs, untilNs }, index) => [
+      { timeNs: AT_NS + atNs, id: `${index}`, impairment, apply: true },
+      { timeNs: AT_NS + untilNs, id: `${index}`, impairment, apply: false },
+    ])
+    .sort((a, b) => a.timeNs - b.timeNs || Number(a.apply) - Number(b.apply));
+  for (const { timeNs, id, impairment, apply } of moves) {
+    await clock.advance(timeNs);
+    if (apply) await fabric.apply(id, impairment);
+    else await fabric.revert(id, impairment, {});
+  }
+  await clock.advance(END_NS);
+  return fabric.observe({ fromNs: 0, toNs: END_NS });
+}
+
+const same = (one: Series, other: Series): boolean =>
+  one.timesNs.length === other.timesNs.length &&
+  one.timesNs.every((timeNs, at) => timeNs === other.timesNs[at]) &&
+  one.values.every((value, at) => Object.is(value, other.values[at])) &&
+  one.quality.every((code, at) => code === other.quality[at]);
+
+it('the table has every kind and every variant', () => {
+  const all = FAULT_KINDS.flatMap((kind) =>
+    Object.keys(kind.allSymptoms()).map((name) => `${kind.name} ${name}`),
+  );
+  expect(CASES.map(({ kind, variant }) => `${kind} ${variant}`).sort()).toEqual(all.sort());
+});
+
+describe('under', () => {
+  let control: EvidenceIndex;
+
+  beforeAll(async () => {
+    control = new EvidenceIndex(await evidenceOf(undefined));
+  });
+
+  it.each(CASES.map((one) => [`${one.kind} ${one.variant}`, one] as const))('%s', async (_, one) => {
+    const evidence = await evidenceOf(one);
+    const kind = faultKind(one.kind);
+    const promised = kind
+      .symptoms(kind.parameters.parse(one.params) as never)
+      .flatMap(({ metrics }) => metrics);
+    const visible = new Set(
+      evidence.series
+        .filter((series) => changedAtNs(series, AT_NS, END_NS) !== null)
+        .map(({ metric }) => metric),
+    );
+    const differs = new Set(
+      evidence.series
+        .filter((series) => !same(series, control.get(series.metric, series.element)!))
+        .map(({ metric }) => metric),
+    );
+    expect(promised.filter((metric) => !visible.has(metric))).toEqual([]);
+    const table = new Set<string>([...promised, ...one.also]);
+    const inOrder = (names: ReadonlySet<string>) =>
+      METRICS.map(({ name }) => name).filter((name) => names.has(name));
+    expect(inOrder(differs)).toEqual(inOrder(table));
+  });
+});
