@@ -103,7 +103,14 @@ export class RunExecutor {
       await this.drill(claim, run, abort);
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
-      await this.end(claim, endingOfError(error));
+      const ending = endingOfError(error);
+      if (ending.exitCode === EXIT.bug) {
+        this.logger.error(
+          `run ${run.id}: ${ending.reason}`,
+          error instanceof Error ? error.stack : undefined,
+        );
+      }
+      await this.end(claim, ending);
     }
   }
 

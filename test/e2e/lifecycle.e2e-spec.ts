@@ -227,7 +227,7 @@ describe.each(queueBackends('the life of a run'))('the life of a run, queued in 
       const events = await service.client.events(id);
       expect(events.filter(({ type }) => type === 'revert-failed').length).toBeGreaterThan(0);
       expect(events.at(-1)).toMatchObject({ type: 'end', data: { state: 'rollback-failed' } });
-      expect(await service.client.ended(waiting.id)).toMatchObject({
+      expect(await service.client.ended(waiting.id as string)).toMatchObject({
         state: 'inconclusive',
         reason: expect.stringContaining(id),
       });

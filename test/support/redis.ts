@@ -45,7 +45,8 @@ export async function startRedis(program: string): Promise<TestRedis> {
   };
 }
 
-async function freePort(): Promise<number> {
+/** A loopback port that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address();

@@ -1,0 +1,249 @@
+/**
+ * The service as a whole: its description, its probes, who is let in, and how it fails to start.
+ */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startApp } from '../../src/app.module.js';
+import { loadConfig } from '../../src/platform/config/config.js';
+import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
+import { createTestDatabase, testHome } from '../support/database.js';
+import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
+import { HttpClient } from '../support/http-client.js';
+import { freePort } from '../support/redis.js';
+import { queueBackends } from '../support/queue-backends.js';
+import { startService, type TestService } from '../support/service.js';
+
+jest.setTimeout(60_000);
+const TOKEN = 'a-secret-of-the-suite-0123456789abcdef';
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, Json>>;
+}
+
+describe.each(queueBackends('the service as a whole'))('a service with its queue in $name', (backend) => {
+  let service: TestService;
+  let client: HttpClient;
+  let stranger: HttpClient;
+
+  beforeAll(async () => {
+    service = await startService(backend, { api: true, worker: true }, { FABRICDRILL_TOKEN: TOKEN });
+    client = service.client;
+    stranger = new HttpClient(service.url);
+  });
+  afterAll(() => service.stop());
+
+  const describeApi = async (): Promise<OpenApi> => (await client.get('/openapi.json')).body as OpenApi;
+
+  it('describes itself in valid OpenAPI 3.1', async () => {
+    const document = await describeApi();
+    expect(document.openapi).toBe('3.1.0');
+    const result = await new Validator().validate(structuredClone(document) as unknown as Json);
+    expect(result).toEqual({ valid: true });
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map(
+      ([, pointer]) => pointer,
+    );
+    expect(references.length).toBeGreaterThan(0);
+    for (const pointer of references) {
+      const target = pointer
+        .split('/')
+        .slice(1)
+        .reduce<unknown>(
+          (inner, key) =>
+            (inner as Json)?.[decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')],
+          document,
+        );
+      expect([pointer, typeof target]).toEqual([pointer, 'object']);
+    }
+  });
+
+  it('describes every route of the interface', async () => {
+    const { paths } = await describeApi();
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(routes).toEqual(
+      expect.arrayContaining([
+        'GET /v1/faults',
+        'GET /v1/faults/{kind}',
+        'GET /v1/fabrics',
+        'POST /v1/fabrics',
+        'POST /v1/fabrics/import',
+        'GET /v1/fabrics/{name}',
+        'PUT /v1/fabrics/{name}',
+        'DELETE /v1/fabrics/{name}',
+        'GET /v1/fabrics/{name}/topology',
+        'GET /v1/experiments',
+        'POST /v1/experiments',
+        'GET /v1/experiments/{id}',
+        'PUT /v1/experiments/{id}',
+        'DELETE /v1/experiments/{id}',
+        'POST /v1/experiments/{id}/plan',
+        'POST /v1/experiments/{id}/runs',
+        'GET /v1/runs',
+        'GET /v1/runs/{id}',
+        'GET /v1/runs/{id}/events',
+        'POST /v1/runs/{id}/abort',
+        'POST /v1/runs/{id}/clear',
+        'GET /v1/runs/{id}/scorecard',
+        'GET /v1/runs/{id}/verdict',
+        'GET /v1/runs/{id}/evidence',
+        'GET /v1/runs/{id}/report',
+      ]),
+    );
+  });
+
+  it('lets nobody in without its token, on no described route', async () => {
+    const { paths } = await describeApi();
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const method of Object.keys(methods)) {
+        const address = path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
+        for (const authorization of [undefined, 'Bearer wrong', `Basic ${TOKEN}`]) {
+          const headers = authorization === undefined ? undefined : { authorization };
+          const answer = await stranger.send(method.toUpperCase(), address, undefined, headers);
+          expect([method, path, answer.status]).toEqual([method, path, 401]);
+          expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+          expect(answer.body).toMatchObject({ status: 401, detail: expect.stringContaining('token') });
+        }
+      }
+    }
+    const id = await client.run(fabricDocument('f'), experimentDocument('e', 'f'));
+    expect((await stranger.post(`/v1/runs/${id}/abort`)).status).toBe(401);
+    expect(await client.ended(id)).toMatchObject({ state: 'passed' });
+  });
+
+  it('answers probes without a token and tells figures with one', async () => {
+    expect((await stranger.get('/health/live')).body).toEqual({ status: 'ok' });
+    expect((await stranger.get('/health/ready')).status).toBe(200);
+    expect((await stranger.get('/metrics')).status).toBe(401);
+    expect((await client.get('/metrics')).text).toContain(`queue="${backend.name}"`);
+  });
+
+  it('has readable documentation and schemas of its files', async () => {
+    const page = await client.get('/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
+    for (const kind of ['Experiment', 'Fabric']) {
+      const { body } = await client.get(`/schemas/${kind}.json`);
+      expect(body).toMatchObject({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        properties: { kind: { const: kind } },
+      });
+    }
+  });
+});
+
+describe('a service that can not start', () => {
+  let program: ChildProgram;
+  let taken: Server;
+
+  beforeAll(async () => {
+    program = compileProgram(`
+      import { main } from './src/cli/program.js';
+      process.exitCode = await main(process.argv);
+    `);
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(async () => {
+    program.remove();
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  const takenPort = (): string => String((taken.address() as AddressInfo).port);
+
+  const command = async (
+    args: string[],
+    environment: NodeJS.ProcessEnv,
+  ): Promise<{ code: unknown; errors: string }> => {
+    const child = startProgram(program, args, { env: { PATH: process.env.PATH, ...environment } });
+    let errors = '';
+    child.process.stderr!.on('data', (chunk: string) => (errors += chunk));
+    return { code: await child.ended, errors };
+  };
+
+  it('for want of its database says so and exits with 3', async () => {
+    const { code, errors } = await command(['runs', 'list'], {
+      DATABASE_URL: `postgres://drill:secret@127.0.0.1:${await freePort()}/none`,
+    });
+    expect(code).toBe(3);
+    expect(errors).toMatch(/DATABASE_URL/);
+    expect(errors).toMatch(/ECONNREFUSED/);
+    expect(errors).not.toMatch(/secret|at .*\.js:/);
+  });
+
+  it('since its port is taken exits with 3 and leaves no database behind', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'fabricdrill-home-'));
+    chmodSync(home, 0o755);
+    try {
+      const { code, errors } = await command(['serve', '--port', takenPort()], { FABRICDRILL_HOME: home });
+      expect(code).toBe(3);
+      expect(errors).toMatch(new RegExp(`port ${takenPort()} .*taken`));
+      expect(errors).toMatch(/--port/);
+      expect(processesIn(home)).toEqual([]);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
+  it('on a database of a newer schema is told what to upgrade to', async () => {
+    const database = await createTestDatabase();
+    const config = loadConfig({
+      FABRICDRILL_HOME: testHome(),
+      DATABASE_URL: database.url,
+      FABRICDRILL_PORT: '0',
+      LOG_LEVEL: 'fatal',
+    });
+    try {
+      await (await startApp(config, { api: true, worker: false })).close();
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      await client.query(
+        `INSERT INTO migrations ("timestamp", name) VALUES (9000000000000, 'Later9000000000000')`,
+      );
+      await client.query(`INSERT INTO migration_versions VALUES ('Later9000000000000', '9.9.9', now())`);
+      await client.end();
+      const start = startApp(config, { api: true, worker: true });
+      await expect(start).rejects.toThrow(EnvironmentError);
+      await expect(start).rejects.toMatchObject({
+        message: expect.stringContaining('Later9000000000000'),
+        hint: expect.stringContaining('9.9.9'),
+      });
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('beyond loopback without a token is refused before anything is started', () => {
+    const start = (): unknown => loadConfig({ FABRICDRILL_HOST: '0.0.0.0' });
+    expect(start).toThrow(InputError);
+    expect(start).toThrow(/FABRICDRILL_TOKEN/);
+    expect(loadConfig({ FABRICDRILL_HOST: '0.0.0.0', FABRICDRILL_TOKEN: TOKEN }).host).toBe('0.0.0.0');
+  });
+});
+
+/** Processes of this machine whose command line names the folder. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => commandLine(pid))
+    .filter((line) => line.includes(folder));
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return [readFileSync(join('/proc', pid, 'cmdline'), 'utf8')];
+  } catch {
+    // it ended meanwhile
+    return [];
+  }
+}
