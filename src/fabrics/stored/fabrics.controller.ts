@@ -9,7 +9,8 @@ import { importedFabric } from '../../experiments/definition/imported-fabric.js'
 import { loadDefinitions, loadFabric, type Loaded } from '../../experiments/definition/load.js';
 import { InputError } from '../../kernel/problem.js';
 import { parseBody } from '../../platform/http/body.js';
-import { definitionText, YAML_TYPES } from '../../platform/http/definition-body.js';
+import { definitionText } from '../../platform/http/definition-body.js';
+import { YAML_TYPES } from '../../platform/http/media-types.js';
 import { decodeCursor, nextLink, pageQuery, parseQuery } from '../../platform/http/page.js';
 import { fullForm } from '../../topology/describe.js';
 import { TOPOLOGY_FORMATS } from '../../topology/importers/index.js';
