@@ -9,7 +9,7 @@ import type { Context, Interval } from './features/context.js';
 import { AFTER_STEPS } from './features/job-loss.js';
 import type { JobLoss, LossInterval } from './features/job-loss.js';
 import { hostPortsBelow, jobUses } from './features/reach.js';
-import type { Explanation } from './rank.js';
+import type { Explanation } from './explanation.js';
 
 export interface Attribution {
   /** Share of all GPU time lost, per culprit; null when nothing was lost or steps are not known. */
@@ -52,10 +52,14 @@ export function attribute(
   };
 }
 
-function hostPortsOf(context: Context, culprit: Explanation): Set<number> {
-  if (culprit.device !== undefined) return hostPortsBelow(context.topology, culprit.device);
-  const [lower] = context.endsOf(context.topology.links[culprit.links[0]]);
-  return hostPortsBelow(context.topology, context.topology.ports[lower].device);
+function hostPortsOf(context: Context, { nic, device, links }: Explanation): Set<number> {
+  const { topology } = context;
+  if (nic !== undefined) return new Set(topology.nics[nic].ports);
+  if (device !== undefined) return hostPortsBelow(topology, device);
+  const [lower] = context.endsOf(topology.links[links[0]]);
+  // The lower end of a host's link is a port of its NIC, and no other port of that host uses the link.
+  if (topology.ports[lower].nic >= 0) return new Set([lower]);
+  return hostPortsBelow(topology, topology.ports[lower].device);
 }
 
 function splitLoss(

@@ -4,33 +4,30 @@
  * Every step is something the evidence shows, with the time at which it began; a step without evidence is left out,
  * so that a thin chain looks thin.
  */
-import { elementRef, jobId, portId } from '../kernel/elements.js';
+import { elementRef, jobId } from '../kernel/elements.js';
 import { peerPort } from '../topology/model.js';
 import { describeChange, number, seconds } from './features/change.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
-import { increments, stateSpans } from './features/samples.js';
+import { increments } from './features/samples.js';
 import { overlaps } from './features/context.js';
 import { stalledEdges } from './citations.js';
-import type { Explanation } from './rank.js';
+import type { Explanation } from './explanation.js';
+import { familyOf } from './hypotheses/catalog.js';
 import type { ChainStep } from './verdict.js';
 
-export function chainOf(
-  context: Context,
-  culprit: Explanation,
-  affected: readonly JobLoss[],
-  cause: string,
-): ChainStep[] {
+export function chainOf(context: Context, culprit: Explanation, affected: readonly JobLoss[]): ChainStep[] {
+  const family = familyOf(culprit);
   const causeStep: ChainStep = {
     element: culprit.element,
-    claim: cause,
+    claim: family.cause(context, culprit),
     onset_s: culprit.onsetNs === null ? null : seconds(culprit.onsetNs),
   };
   return [
     ...affected.map((loss) => jobStep(loss, culprit)),
     ...edgeSteps(context, culprit, affected),
     ...routeSteps(context, culprit),
-    ...portSteps(context, culprit),
+    ...family.steps(context, culprit),
     causeStep,
   ];
 }
@@ -85,22 +82,11 @@ function routeSteps(context: Context, culprit: Explanation): ChainStep[] {
   });
 }
 
-function portSteps(context: Context, culprit: Explanation): ChainStep[] {
-  const steps = nearPorts(context, culprit).flatMap((port) => {
-    const status = stateSpans(context.readPort('port_oper_status', port), context.window.toNs);
-    const session = stateSpans(context.readPort('bfd_session_status', port), context.window.toNs);
-    const element = elementRef(portId(context.portName(port)));
-    const down = status.find((span) => span.value === 0 && overlaps(span, culprit.during));
-    if (down !== undefined) return [{ element, claim: 'the port went down', onset_s: seconds(down.fromNs) }];
-    const lost = session.find((span) => span.value === 0 && overlaps(span, culprit.during));
-    if (lost === undefined) return [];
-    return [{ element, claim: 'its session with the neighbour failed', onset_s: seconds(lost.fromNs) }];
-  });
-  return steps.sort((one, other) => other.onset_s - one.onset_s).slice(0, 4);
-}
-
-/** The ports of a dead link, or the neighbours' ports of a dead device. */
-function nearPorts(context: Context, culprit: Explanation): number[] {
-  if (culprit.device === undefined) return context.endsOf(context.topology.links[culprit.links[0]]);
-  return context.topology.devices[culprit.device].ports.map((port) => peerPort(context.topology, port));
+/** The ports at both ends of a link or of a NIC's links, or the neighbours' ports of a device. */
+function nearPorts(context: Context, { element, links, device }: Explanation): number[] {
+  const { topology } = context;
+  if (element.type === 'device' && device !== undefined) {
+    return topology.devices[device].ports.map((port) => peerPort(topology, port));
+  }
+  return links.flatMap((link) => context.endsOf(topology.links[link]));
 }

@@ -4,9 +4,10 @@
  * Features are read from the evidence, hypotheses put candidates forward, the likelihood table weighs them, and what
  * stands above the threshold is named with its evidence. It never learns what was injected, or whether anything was.
  */
+import type { Explanation } from './explanation.js';
 import { attribute } from './attribution.js';
 import type { Attribution } from './attribution.js';
-import { answerFound, answerNone, answerUnknown, causeOf } from './answer.js';
+import { answerFound, answerNone, answerUnknown } from './answer.js';
 import { chainOf } from './chain.js';
 import { citations } from './citations.js';
 import { measureCoverage } from './coverage.js';
@@ -22,7 +23,6 @@ import { FAMILIES } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
 import { rank } from './rank.js';
-import type { Explanation } from './rank.js';
 import { ruledOut } from './ruled-out.js';
 import type { Culprit, Verdict } from './verdict.js';
 
@@ -34,7 +34,9 @@ export function diagnose(input: DiagnosisInput): Verdict {
   const context = new Context(input);
   const devices = observeDevices(context);
   const observations: Observations = { devices, links: observeLinks(context, devices) };
-  const { culprits, rejected } = rank(FAMILIES.flatMap((family) => family(context, observations)));
+  const { culprits, rejected } = rank(
+    FAMILIES.flatMap((family) => family.hypothesise(context, observations)),
+  );
   const losses = observeJobLosses(
     context,
     culprits.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),
@@ -61,9 +63,7 @@ function found(
     shareExplained: sumOf(shares),
     affectedJobs: affectedJobs(context, affected),
     aggressors: [],
-    chain: ordered.flatMap((culprit, index) =>
-      chainOf(context, culprit, affected[index], causeOf(context, culprit)),
-    ),
+    chain: ordered.flatMap((culprit, index) => chainOf(context, culprit, affected[index])),
     ruledOut: out,
     culprits: ordered.map((culprit, index): Culprit => ({
       rank: index + 1,

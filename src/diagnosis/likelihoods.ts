@@ -14,6 +14,7 @@ export const HYPOTHESES = [
   'link-down/cable',
   'link-down/configuration',
   'link-down/unknown',
+  'link-down/host',
   'link-flap/cable',
   'link-flap/configuration',
   'link-flap/unknown',
@@ -30,6 +31,8 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'link-down/cable': 1e-4,
   'link-down/configuration': 3e-5,
   'link-down/unknown': 3e-5,
+  /** A NIC with all its ports. */
+  'link-down/host': 2e-5,
   'link-flap/cable': 1e-4,
   'link-flap/configuration': 1e-5,
   'link-flap/unknown': 2e-5,
@@ -43,7 +46,12 @@ const likelihood = <Row extends Record<string, Likelihood>>(rows: Row): Row => r
 
 /** Every link hypothesis of one kind, whatever its side. */
 const down = (chance: number) =>
-  ({ 'link-down/cable': chance, 'link-down/configuration': chance, 'link-down/unknown': chance }) as const;
+  ({
+    'link-down/cable': chance,
+    'link-down/configuration': chance,
+    'link-down/unknown': chance,
+    'link-down/host': chance,
+  }) as const;
 const flap = (chance: number) =>
   ({ 'link-flap/cable': chance, 'link-flap/configuration': chance, 'link-flap/unknown': chance }) as const;
 const dead = (chance: number) => ({ 'node-down/device': chance }) as const;
@@ -58,6 +66,8 @@ export const LIKELIHOODS = likelihood({
   'both-ends-down': { noFault: 0.02, ...down(0.98), ...flap(0.98), ...dead(1e-3), ...oneWay(0.1) },
   /** The link went down more than once (asked only when it went down). */
   'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02) },
+  /** All links of a NIC went down within a second (asked only when all were down). */
+  'down-together': { noFault: 0.02, 'link-down/host': 0.9999 },
   /** An end was shut down by configuration. */
   'shut-down': {
     noFault: 1e-3,
@@ -70,6 +80,7 @@ export const LIKELIHOODS = likelihood({
     'link-down/cable': 0.97,
     'link-down/configuration': 0.03,
     'link-down/unknown': 0.1,
+    'link-down/host': 0.9,
     'link-flap/cable': 0.9,
     'link-flap/configuration': 0.03,
     'link-flap/unknown': 0.1,
@@ -89,8 +100,8 @@ export const LIKELIHOODS = likelihood({
   'senders-retransmit': { noFault: 0.01, ...down(0.7), ...flap(0.7), ...dead(0.7), ...oneWay(0.9) },
   /** The receiving end counts damaged packets. */
   'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...dead(0.05), ...oneWay(0.3) },
-  /** The device leaves its polls unanswered; answering while dead is next to impossible. */
-  'device-silent': { noFault: 1e-3, ...dead(1 - 1e-12) },
+  /** The device leaves its polls unanswered (one that answers is not asked: it lives). */
+  'device-silent': { noFault: 1e-3, ...dead(0.99) },
   /** A neighbour's port stayed up while the device was dark (asked only when the neighbour was heard). */
   'neighbour-stayed-up': { noFault: 0.999, ...dead(0.01) },
 });

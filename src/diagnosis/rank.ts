@@ -2,29 +2,15 @@
  * From candidates to culprits with probabilities.
  *
  * Candidates that differ in side or direction add up to one explanation. Explanations compete only where they explain
- * the same links, so that two faults far apart don't share one probability. A dead device competes with the *set* of
- * faults its links would need without it: one cause against many, each with its own prior (Occam's razor as
- * arithmetic). The strongest device that beats its links takes them; what is left is judged link by link.
+ * the same units, so that two faults far apart don't share one probability. A wide one (a dead device, a dead NIC, a slow
+ * switch) competes with the *set* of faults its units would need without it: one cause against many, each with its own
+ * prior (Occam's razor as arithmetic). The strongest wide one that beats its units takes them; what is left is judged
+ * unit by unit.
  */
-import type { CulpritKind, Direction, ElementRef, Side } from '../telemetry/vocabulary.js';
-import type { Interval } from './features/context.js';
 import { logSumExp } from './features/statistics.js';
-import type { Candidate, Finding } from './hypotheses/hypothesis.js';
+import type { Explanation } from './explanation.js';
+import type { Candidate, Unit } from './hypotheses/hypothesis.js';
 import { PRIORS, THRESHOLDS, kindOf, logLikelihoodRatio, sideOf } from './likelihoods.js';
-
-export interface Explanation {
-  kind: CulpritKind;
-  element: ElementRef;
-  side: Side;
-  direction: Direction;
-  links: readonly number[];
-  device?: number;
-  /** Findings of the most probable variant. */
-  findings: readonly Finding[];
-  during: Interval;
-  onsetNs: number | null;
-  probability: number;
-}
 
 export interface Ranking {
   /** At or above the naming threshold, most probable first. */
@@ -35,23 +21,26 @@ export interface Ranking {
 
 export function rank(candidates: readonly Candidate[]): Ranking {
   const groups = groupVariants(candidates);
-  const nodes = groups.filter((group) => group[0].device !== undefined);
-  const links = groups.filter((group) => group[0].device === undefined);
-  const taken = new Set<number>();
+  const single = new Map<Unit, Candidate[][]>();
+  for (const group of groups.filter((one) => one[0].covers.length === 1)) {
+    const [unit] = group[0].covers;
+    single.set(unit, [...(single.get(unit) ?? []), group]);
+  }
+  const taken = new Set<Unit>();
   const explanations: Explanation[] = [];
-  let open = nodes;
+  let open = groups.filter((group) => group[0].covers.length > 1);
   while (open.length > 0) {
-    const judged = open.map((group) => ({ group, logOdds: nodeLogOdds(group[0], links, taken) }));
+    const judged = open.map((group) => ({ group, logOdds: wideLogOdds(group, single, taken) }));
     const best = judged.reduce((one, other) => (other.logOdds > one.logOdds ? other : one));
     if (best.logOdds <= 0) {
       explanations.push(...judged.map(({ group, logOdds }) => explain(group, logistic(logOdds))));
       break;
     }
     explanations.push(explain(best.group, logistic(best.logOdds)));
-    for (const link of best.group[0].links) taken.add(link);
+    for (const unit of best.group[0].covers) taken.add(unit);
     open = open.filter((group) => group !== best.group);
   }
-  explanations.push(...judgeLinks(links, explanations, taken));
+  for (const [unit, rivals] of single) explanations.push(...judgeUnit(unit, rivals, explanations, taken));
   return split(explanations);
 }
 
@@ -66,69 +55,57 @@ function groupVariants(candidates: readonly Candidate[]): Candidate[][] {
   return [...groups.values()];
 }
 
-/** log P(candidate, evidence) / P(no fault, evidence), findings about links taken by another cause left out. */
-export function logScore(candidate: Candidate, taken?: ReadonlySet<number>): number {
+/** log P(candidate, evidence) / P(no fault, evidence), findings about units taken by another cause left out. */
+export function logScore(candidate: Candidate, taken?: ReadonlySet<Unit>): number {
   const prior = PRIORS[candidate.hypothesis];
   return candidate.findings.reduce(
-    (sum, { signature, outcome, link }) =>
-      link !== undefined && taken?.has(link) === true
+    (sum, { signature, outcome, unit }) =>
+      unit !== undefined && taken?.has(unit) === true
         ? sum
         : sum + logLikelihoodRatio(signature, outcome, candidate.hypothesis),
     Math.log(prior / (1 - prior)),
   );
 }
 
-const groupScore = (group: readonly Candidate[]): number =>
-  logSumExp(group.map((candidate) => logScore(candidate)));
+const groupScore = (group: readonly Candidate[], taken?: ReadonlySet<Unit>): number =>
+  logSumExp(group.map((candidate) => logScore(candidate, taken)));
 
-/** Odds of a dead device against all that would have to be wrong with its links instead. */
-function nodeLogOdds(
-  node: Candidate,
-  linkGroups: readonly Candidate[][],
-  taken: ReadonlySet<number>,
+/** Odds of one wide cause against all that would have to be wrong with its units instead. */
+function wideLogOdds(
+  group: readonly Candidate[],
+  single: ReadonlyMap<Unit, readonly Candidate[][]>,
+  taken: ReadonlySet<Unit>,
 ): number {
-  const alternative = node.links
-    .filter((link) => !taken.has(link))
-    .map((link) => {
-      const scores = linkGroups.filter((group) => group[0].links[0] === link).map(groupScore);
-      return logSumExp([0, ...scores]);
-    })
+  const alternative = group[0].covers
+    .filter((unit) => !taken.has(unit))
+    .map((unit) => logSumExp([0, ...(single.get(unit) ?? []).map((rival) => groupScore(rival))]))
     .reduce((sum, score) => sum + score, 0);
-  return logScore(node, taken) - alternative;
+  return groupScore(group, taken) - alternative;
 }
 
-function judgeLinks(
-  groups: readonly Candidate[][],
-  nodes: readonly Explanation[],
-  taken: ReadonlySet<number>,
+function judgeUnit(
+  unit: Unit,
+  rivals: readonly Candidate[][],
+  wide: readonly Explanation[],
+  taken: ReadonlySet<Unit>,
 ): Explanation[] {
-  return groups.map((group) => {
-    const link = group[0].links[0];
-    const rivals = groups.filter((other) => other[0].links[0] === link).map(groupScore);
-    const share = Math.exp(groupScore(group) - logSumExp([0, ...rivals]));
-    const deviceDied = nodes
-      .filter((node) => node.links.includes(link))
-      .map((node) => node.probability)
-      .reduce((most, probability) => Math.max(most, probability), taken.has(link) ? THRESHOLDS.name : 0);
-    return explain(group, share * (1 - deviceDied));
-  });
+  const total = logSumExp([0, ...rivals.map((rival) => groupScore(rival))]);
+  const explained = wide
+    .filter(({ covers }) => covers.length > 1 && covers.includes(unit))
+    .map(({ probability }) => probability)
+    .reduce((most, probability) => Math.max(most, probability), taken.has(unit) ? THRESHOLDS.name : 0);
+  return rivals.map((group) => explain(group, Math.exp(groupScore(group) - total) * (1 - explained)));
 }
 
 function explain(group: readonly Candidate[], probability: number): Explanation {
   const scores = group.map((candidate) => logScore(candidate));
   const total = logSumExp(scores);
   const best = scores.indexOf(Math.max(...scores));
-  const { element, links, device, findings, during, onsetNs } = group[best];
   return {
+    ...group[best],
     kind: kindOf(group[best].hypothesis),
-    element,
     side: dominant(group, scores, total, (candidate) => sideOf(candidate.hypothesis)) ?? 'unknown',
     direction: dominant(group, scores, total, (candidate) => candidate.direction) ?? 'both',
-    links,
-    ...(device === undefined ? {} : { device }),
-    findings,
-    during,
-    onsetNs,
     probability: capped(probability),
   };
 }
@@ -164,10 +141,12 @@ function split(explanations: readonly Explanation[]): Ranking {
   };
 }
 
+/** Ties are broken by topology index, never by name. */
 function byProbability(one: Explanation, other: Explanation): number {
   return (
     other.probability - one.probability ||
     (one.onsetNs ?? -Infinity) - (other.onsetNs ?? -Infinity) ||
-    one.links[0] - other.links[0]
+    (one.links[0] ?? Infinity) - (other.links[0] ?? Infinity) ||
+    (one.device ?? Infinity) - (other.device ?? Infinity)
   );
 }

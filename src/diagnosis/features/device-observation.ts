@@ -6,7 +6,9 @@
  */
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
+import type { Series } from '../../telemetry/series.js';
 import { freshSamples, samplesWithin } from './samples.js';
+import type { Sample } from './samples.js';
 import { median } from './statistics.js';
 
 export type Answer = 'yes' | 'no' | 'unknown';
@@ -62,14 +64,19 @@ function counterGaps(context: Context, device: number): Interval[] {
     .filter(({ fromNs, toNs }) => toNs - fromNs > limitNs);
 }
 
-/** Did the device answer within a stretch? Its own polls decide; without them the counters of its ports do. */
+/**
+ * Did the device answer within a stretch, its two ends left out? Its own polls decide; without them the counters of its
+ * ports do. One poll left unanswered counts for more than those answered: a device that booted in between was dead.
+ */
 export function answeredWithin(context: Context, observation: DeviceObservation, during: Interval): Answer {
-  const polls = samplesWithin(context.readDevice('device_reachable', observation.device), during);
+  const inside = (series: Series | undefined): Sample[] =>
+    samplesWithin(series, during).filter(({ timeNs }) => timeNs > during.fromNs && timeNs < during.toNs);
+  const polls = inside(context.readDevice('device_reachable', observation.device));
   if (polls.some((poll) => poll.value === 0)) return 'no';
   if (polls.length > 0) return 'yes';
   if (observation.polled) return 'unknown';
   const ports = context.topology.devices[observation.device].ports;
-  if (ports.some((port) => samplesWithin(context.readPort('port_tx_bytes', port), during).length > 0)) {
+  if (ports.some((port) => inside(context.readPort('port_tx_bytes', port)).length > 0)) {
     return 'yes';
   }
   return observation.silent.some((gap) => overlaps(gap, during)) ? 'no' : 'unknown';

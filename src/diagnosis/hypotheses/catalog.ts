@@ -1,13 +1,18 @@
 /**
  * Every culprit family the diagnoser knows; a new one is a file beside this and a line here.
  */
-import type { Hypothesise } from './hypothesis.js';
-import { hypothesiseLinkDown } from './link-down.js';
-import { hypothesiseNodeDown } from './node-down.js';
-import { hypothesiseOneWayLoss } from './one-way-loss.js';
+import type { Explanation } from '../explanation.js';
+import type { Family } from './hypothesis.js';
+import { linkDown } from './link-down.js';
+import { nicDown } from './nic-down.js';
+import { nodeDown } from './node-down.js';
+import { oneWayLoss } from './one-way-loss.js';
 
-export const FAMILIES: readonly Hypothesise[] = [
-  hypothesiseNodeDown,
-  hypothesiseLinkDown,
-  hypothesiseOneWayLoss,
-];
+export const FAMILIES: readonly Family[] = [nodeDown, nicDown, linkDown, oneWayLoss];
+
+/** The family that put a culprit forward. */
+export function familyOf({ hypothesis }: Explanation): Family {
+  const family = FAMILIES.find(({ hypotheses }) => hypotheses.includes(hypothesis));
+  if (family === undefined) throw new Error(`no family puts forward ${hypothesis}`);
+  return family;
+}

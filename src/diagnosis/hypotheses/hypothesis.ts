@@ -1,29 +1,43 @@
 /**
- * What a hypothesis file hands to the ranking: one candidate per way the element may have failed, with its findings.
+ * What a culprit family is: how its failures would look (candidates for the ranking), and how they are told.
  *
- * Candidates of one element and kind that differ in side or direction only are one culprit; their probabilities add.
+ * A family is one file beside this one and one line in catalog.ts. It puts forward one candidate per way an element may
+ * have failed, with its findings; candidates of one element and kind that differ in side or direction only are one
+ * culprit, and their probabilities add. The words, the series to cite and the rivals of its kinds live in the same file.
  */
 import type { Direction, ElementRef } from '../../telemetry/vocabulary.js';
+import type { Series } from '../../telemetry/series.js';
 import type { Interval } from '../features/context.js';
 import type { DeviceObservation } from '../features/device-observation.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import type { Context } from '../features/context.js';
 import type { Hypothesis, Outcome, Signature } from '../likelihoods.js';
+import type { Explanation } from '../explanation.js';
+import type { ChainStep, RuledOut } from '../verdict.js';
+
+/**
+ * One thing that can be wrong by itself, by topology index: whether a link carries, how fast it runs, whether a NIC's
+ * host keeps up. Candidates compete where they explain the same unit and nowhere else.
+ */
+export type Unit = `${'link' | 'speed' | 'host-side' | 'compute'} ${number}`;
 
 export interface Finding {
   signature: Signature;
   outcome: Outcome;
-  /** Link that the finding is about, where the candidate spans several. */
-  link?: number;
+  /** Unit that the finding is about, where the candidate spans several. */
+  unit?: Unit;
 }
 
 export interface Candidate {
   hypothesis: Hypothesis;
   element: ElementRef;
   direction: Direction;
-  /** Links whose state this would explain. */
+  /** What this would explain. A candidate for several units competes with all that they would need without it. */
+  covers: readonly Unit[];
+  /** Links concerned, by index; the first is the link itself where the element is one. */
   links: readonly number[];
-  /** Device that would be dead, for node-down. */
+  /** Index of the NIC or device, where the element is one. */
+  nic?: number;
   device?: number;
   findings: readonly Finding[];
   /** When traffic suffered by it, as far as seen. */
@@ -37,8 +51,24 @@ export interface Observations {
   links: readonly LinkObservation[];
 }
 
-/** One culprit family: what it would look like, element by element. */
 export type Hypothesise = (context: Context, observations: Observations) => Candidate[];
+
+export interface Family {
+  /** Those it puts forward, and tells. */
+  hypotheses: readonly Hypothesis[];
+  /** What it would look like, element by element. */
+  hypothesise: Hypothesise;
+  /** What happened to the element, as a clause: `went down at 20 s and stayed down until 40 s`. */
+  cause(context: Context, culprit: Explanation): string;
+  /** Whole sentences: which observation tells this side, or place, from others; '' when none does. */
+  reason(context: Context, culprit: Explanation): string;
+  /** Series to show a doubting engineer, in the order in which one would look; those that did not change are left out. */
+  series(context: Context, culprit: Explanation): (Series | undefined)[];
+  /** What the ports (or hosts) next to the cause show, the latest first. */
+  steps(context: Context, culprit: Explanation): ChainStep[];
+  /** What else it could have been, and the observation that speaks against it. */
+  rivals(context: Context, observations: Observations, culprit: Explanation): RuledOut[];
+}
 
 /** `true`, `false`, not known. */
 export function outcome(seen: boolean | null): Outcome {

@@ -5,18 +5,56 @@
  * shut down before the window opened and never changed is out of service on purpose and no suspect.
  */
 import { elementRef } from '../../kernel/elements.js';
-import { HYPOTHESES, kindOf } from '../likelihoods.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { stallOnsetNs } from '../features/stall.js';
-import type { Candidate, Observations } from './hypothesis.js';
+import { outcomeOf } from '../explanation.js';
+import type { Explanation } from '../explanation.js';
+import { since, until, when } from '../wording.js';
+import type { Candidate, Family, Observations } from './hypothesis.js';
+import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings } from './link-findings.js';
 
-const LINK_HYPOTHESES = HYPOTHESES.filter((hypothesis) =>
-  ['link-down', 'link-flap'].includes(kindOf(hypothesis)),
-);
+/** A host's part in it is told by all links of a NIC together (nic-down.ts). */
+const LINK_HYPOTHESES = [
+  'link-down/cable',
+  'link-down/configuration',
+  'link-down/unknown',
+  'link-flap/cable',
+  'link-flap/configuration',
+  'link-flap/unknown',
+] as const;
 
-export function hypothesiseLinkDown(context: Context, { links }: Observations): Candidate[] {
+export const linkDown: Family = {
+  hypotheses: LINK_HYPOTHESES,
+  hypothesise,
+  cause: (context, culprit) =>
+    culprit.kind === 'link-flap'
+      ? `went down and up again and again from ${since(culprit)} ${until(context, culprit)}`
+      : `went down ${when(culprit)} and stayed down ${until(context, culprit)}`,
+  reason: (_, culprit) => sideReason(culprit),
+  series: (context, culprit) => linkSeries(context, culprit),
+  steps: linkSteps,
+  rivals: linkRivals,
+};
+
+/** Why this side: the observation that tells configuration, cable and the rest apart. */
+function sideReason(culprit: Explanation): string {
+  const light = outcomeOf(culprit, 'light-lost');
+  if (culprit.side === 'configuration') {
+    return `A port was shut down by configuration${light === 'absent' ? '; the light stayed healthy' : ''}.`;
+  }
+  if (culprit.side === 'cable') {
+    return light === 'present'
+      ? 'No light arrived while the ports stayed enabled, so look at the cable or its connectors, not at the configuration.'
+      : 'The ports stayed enabled; no optic was read while the link was down, so the cable is only the likeliest place.';
+  }
+  return light === 'absent'
+    ? 'The ports stayed enabled and light kept arriving, so neither the cable nor the configuration explains it.'
+    : 'Whether the cable or a port is to blame is not shown.';
+}
+
+function hypothesise(context: Context, { links }: Observations): Candidate[] {
   return links.flatMap((observation) => {
     const during = suffering(context, observation);
     if (during === null || outOfService(context, observation)) return [];
@@ -26,6 +64,7 @@ export function hypothesiseLinkDown(context: Context, { links }: Observations): 
       hypothesis,
       element: elementRef(observation.link.id),
       direction: 'both',
+      covers: [`link ${observation.link.index}`],
       links: [observation.link.index],
       findings,
       during,

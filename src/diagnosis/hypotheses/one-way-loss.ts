@@ -5,15 +5,41 @@
  * Shown by bytes that leave and never arrive, or by a liveness session that fails under two healthy ports. Partial
  * loss looks the same in the byte counters; it is told apart later, when a fault kind for it exists.
  */
-import { elementRef, portId } from '../../kernel/elements.js';
+import { elementName, elementRef, portId } from '../../kernel/elements.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { stallOnsetNs } from '../features/stall.js';
-import type { Candidate, Observations } from './hypothesis.js';
+import { outcomeOf } from '../explanation.js';
+import type { Explanation } from '../explanation.js';
+import { when } from '../wording.js';
+import type { Candidate, Family, Observations } from './hypothesis.js';
+import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings, lonelySessionLosses } from './link-findings.js';
 
-export function hypothesiseOneWayLoss(context: Context, { links }: Observations): Candidate[] {
+export const oneWayLoss: Family = {
+  hypotheses: ['one-way-loss/unknown'],
+  hypothesise,
+  cause: (_, culprit) =>
+    culprit.direction === 'both'
+      ? `lost traffic ${when(culprit)} while both ends said "up"; which direction can't be told`
+      : `lost what ${elementName(culprit.direction)} sent ${when(culprit)} while both ends said "up"`,
+  reason: (_, culprit) => lossReason(culprit),
+  series: (context, culprit) => linkSeries(context, culprit),
+  steps: linkSteps,
+  rivals: linkRivals,
+};
+
+function lossReason(culprit: Explanation): string {
+  const missing = (['bytes-vanish', 'bytes-missing-at-rest'] as const).some(
+    (signature) => outcomeOf(culprit, signature) === 'present',
+  );
+  return missing
+    ? 'Bytes counted out at one end were never counted in at the other.'
+    : 'The liveness session failed, but no lost bytes were counted.';
+}
+
+function hypothesise(context: Context, { links }: Observations): Candidate[] {
   return links.flatMap((observation) => {
     const sessions = lonelySessionLosses(observation);
     const vanished = observation.sentBy.some((direction) => direction.began !== null);
@@ -23,6 +49,7 @@ export function hypothesiseOneWayLoss(context: Context, { links }: Observations)
       hypothesis: 'one-way-loss/unknown',
       element: elementRef(observation.link.id),
       direction: portId(context.portName(observation.ends[sender].port)) as Direction,
+      covers: [`link ${observation.link.index}`],
       links: [observation.link.index],
       findings: linkFindings(context, observation, sender),
       during,

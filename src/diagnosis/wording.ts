@@ -1,0 +1,29 @@
+/**
+ * Phrases that all kinds share: times and shares as people read them.
+ */
+import { seconds } from './features/change.js';
+import type { Context } from './features/context.js';
+import type { Explanation } from './explanation.js';
+
+/** Seconds with hundredths. */
+export const time = (ns: number): string => String(Math.round(seconds(ns) * 100) / 100);
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** `at 20.01 s`, or that it was there before. */
+export const when = ({ onsetNs }: Explanation): string =>
+  onsetNs === null ? 'before the window opened' : `at ${time(onsetNs)} s`;
+
+/** The same after `from`. */
+export const since = ({ onsetNs }: Explanation): string =>
+  onsetNs === null ? 'before the window opened' : `${time(onsetNs)} s`;
+
+export function until(context: Context, { during }: Explanation): string {
+  return during.toNs < context.window.toNs ? `until ${time(during.toNs)} s` : 'to the end of the window';
+}
+
+export function listed(names: readonly string[], most = 4): string {
+  return names.length <= most
+    ? names.join(', ')
+    : `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
+}
