@@ -41,7 +41,10 @@ interface BenchRequest {
 }
 
 /** Bench to compiled file, from the root of the compiled program, and the function in it. */
-const BENCHES = { flow: { file: 'bench/flow.js', run: 'runFlowBench' } } as const;
+const BENCHES = {
+  flow: { file: 'bench/flow.js', run: 'runFlowBench' },
+  accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench' },
+} as const;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
 
@@ -71,6 +74,7 @@ export function addBenchCommand(
       examples([
         'bench flow',
         'bench flow --only maxmin_ft64_200',
+        'bench accuracy',
         'bench flow --output json=flow.json --strict',
       ]),
     )

@@ -86,7 +86,7 @@ export class Endpoints {
     const fairNs = this.fairNs(nic, flows, stepStartNs, leftNs);
     const packetNs = this.network.links[nic].packetNs;
     let kept = 0;
-    let alone = flows.length === 1;
+    const alone = flows.length === 1;
     for (let index = 0; index < flows.length; index++) {
       const flow = flows[index];
       const usedNs = Math.min(this.demandNs[index], fairNs);
