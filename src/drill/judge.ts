@@ -90,6 +90,9 @@ export type CutShort =
   { aborted: string } | { rollbackFailures: readonly string[] } | { inconclusive: readonly string[] };
 
 export function judgeCutShort(cause: CutShort): Judgement {
+  const unscored = { scores: unknownScores(), objectives: [], verdict: null, truth: [] };
+  if ('inconclusive' in cause)
+    return { state: 'inconclusive', reasons: [...cause.inconclusive], ...unscored };
   const outcome = concludeRun({
     objectives: [],
     injected: false,
@@ -98,7 +101,6 @@ export function judgeCutShort(cause: CutShort): Judgement {
     rollbackFailures: 'rollbackFailures' in cause ? cause.rollbackFailures : [],
     aborted: 'aborted' in cause ? cause.aborted : null,
     error: null,
-    inconclusive: 'inconclusive' in cause ? cause.inconclusive : [],
   });
-  return { ...outcome, scores: unknownScores(), objectives: [], verdict: null, truth: [] };
+  return { ...outcome, ...unscored };
 }

@@ -44,16 +44,29 @@ export function differences(saved: ConfigurationSnapshot, found: ConfigurationSn
 /** How often a revert that did not read back clean is tried in all. */
 const REVERT_TRIES = 3;
 
+/** Whether a setting of an element is held by another impairment of the same drill. */
+type IsHeld = (element: string, setting: string) => boolean;
+
 /**
  * Reverts one entry and proves it by reading back. Safe for entries that were never applied and to call again.
+ * @param isHeld settings that are not expected to be as saved yet
  * @returns undefined when all is as found, else why not
  */
-export async function revertEntry(fabric: Fabric, entry: UndoEntry): Promise<string | undefined> {
+export async function revertEntry(
+  fabric: Fabric,
+  entry: UndoEntry,
+  isHeld: IsHeld = () => false,
+): Promise<string | undefined> {
+  const saved = selectSettings(entry.saved, (element, setting) => !isHeld(element, setting));
   let reason: string | undefined;
   for (let attempt = 0; attempt < REVERT_TRIES; attempt++) {
     try {
       await fabric.revert(entry.id, entry.impairment, entry.saved);
-      const left = differences(entry.saved, await fabric.readBack(entry.impairment));
+      const found = await fabric.readBack(entry.impairment);
+      const left = differences(
+        saved,
+        selectSettings(found, (element, setting) => !isHeld(element, setting)),
+      );
       if (left.length === 0) return undefined;
       reason = left.join('; ');
     } catch (error) {
@@ -63,7 +76,21 @@ export async function revertEntry(fabric: Fabric, entry: UndoEntry): Promise<str
   return reason;
 }
 
-/** Applies and reverts on one fabric, keeping journal and fabric in step. */
+function selectSettings(snapshot: ConfigurationSnapshot, keep: IsHeld): ConfigurationSnapshot {
+  return Object.fromEntries(
+    Object.entries(snapshot).map(([element, settings]) => [
+      element,
+      Object.fromEntries(Object.entries(settings).filter(([setting]) => keep(element, setting))),
+    ]),
+  );
+}
+
+/**
+ * Applies and reverts on one fabric, keeping journal and fabric in step.
+ *
+ * Impairments may overlap on one setting. What the first of them found is then what undoes each of them, since what
+ * the second found was the first one's doing; and the setting is looked at when the last of them is reverted.
+ */
 export class Injector {
   /** Entries that may be in place, in the order of application. */
   private readonly open = new Map<string, UndoEntry>();
@@ -75,7 +102,7 @@ export class Injector {
 
   /** @returns false when an abort came while the intent was written; nothing was applied then */
   async apply(id: string, fault: string, impairment: Impairment, signal: AbortSignal): Promise<boolean> {
-    const entry: UndoEntry = { id, fault, impairment, saved: await this.fabric.readBack(impairment) };
+    const entry: UndoEntry = { id, fault, impairment, saved: await this.readOriginal(impairment) };
     await this.journal.intend(entry);
     this.open.set(id, entry);
     if (signal.aborted) return false;
@@ -88,7 +115,10 @@ export class Injector {
   async revert(id: string): Promise<string | undefined> {
     const entry = this.open.get(id);
     if (entry === undefined) return undefined;
-    const reason = await revertEntry(this.fabric, entry);
+    const others = [...this.open.values()].filter((other) => other !== entry);
+    const reason = await revertEntry(this.fabric, entry, (element, setting) =>
+      others.some((other) => other.saved[element]?.[setting] !== undefined),
+    );
     // The fabric comes first: a journal that can't be written must not keep the other faults in place.
     if (reason === undefined) {
       this.open.delete(id);
@@ -97,6 +127,23 @@ export class Injector {
     }
     await this.journal.failed(id, reason);
     return `${id}: ${reason}`;
+  }
+
+  /** The settings as they were before the first impairment that holds them. */
+  private async readOriginal(impairment: Impairment): Promise<ConfigurationSnapshot> {
+    const held = [...this.open.values()].map((entry) => entry.saved);
+    const found = await this.fabric.readBack(impairment);
+    return Object.fromEntries(
+      Object.entries(found).map(([element, settings]) => [
+        element,
+        Object.fromEntries(
+          Object.entries(settings).map(([setting, value]) => [
+            setting,
+            held.find((saved) => saved[element]?.[setting] !== undefined)?.[element][setting] ?? value,
+          ]),
+        ),
+      ]),
+    );
   }
 
   /** Reverts all that is open, newest first, going on past failures. */
