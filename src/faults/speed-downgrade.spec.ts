@@ -18,6 +18,7 @@ const topology = buildTopology(
   }),
 );
 const LINK: ElementRef = { type: 'link', id: 'link:host-1/nic-0--leaf-1/p1' };
+const LEAF: ElementRef = { type: 'device', id: 'device:leaf-1' };
 const NIC: ElementRef = { type: 'nic', id: 'nic:host-1/nic-0' };
 
 const compile = (params: object, ...targets: ElementRef[]) =>
@@ -98,13 +99,7 @@ describe('speed-downgrade', () => {
       '/params/generation',
       '200Gbps',
     ],
-    [
-      'PCIe of a switch',
-      { variant: 'pcie' },
-      { type: 'device', id: 'device:leaf-1' } as ElementRef,
-      '/target',
-      'switch',
-    ],
+    ['PCIe of a switch', { variant: 'pcie' }, LEAF, '/target', 'switch'],
   ])('refuses %s, and names the limit', (_, params, target, pointer, word) => {
     const issue = issueOf(() => compile(params, target));
     expect(issue.pointer).toBe(pointer);

@@ -3,7 +3,7 @@
  *
  * `device:leaf-3`, `port:leaf-3/p17`, `queue:leaf-3/p17/3`, `nic:host-12/nic-4`, `job:llm-a`, `pattern:incast`,
  * `link:host-12/nic-4--leaf-3/p17` (ends are ports, sorted by code unit), `edge:llm-a/3-7` (rank 3 sends to rank 7
- * of a job), `fabric:all` (the system as a whole). The prefix is part of the id.
+ * of a job), `rank:llm-a/3` (one of its processes), `fabric:all` (the system as a whole). The prefix is part of the id.
  */
 
 export const ELEMENT_TYPES = [
@@ -14,6 +14,7 @@ export const ELEMENT_TYPES = [
   'nic',
   'job',
   'edge',
+  'rank',
   'pattern',
   'fabric',
 ] as const;
@@ -33,6 +34,7 @@ export const nicId = (nic: string): string => `nic:${nic}`;
 export const jobId = (job: string): string => `job:${job}`;
 export const edgeId = (job: string, sourceRank: number, destinationRank: number): string =>
   `edge:${job}/${sourceRank}-${destinationRank}`;
+export const rankId = (job: string, rank: number): string => `rank:${job}/${rank}`;
 export const patternId = (pattern: string): string => `pattern:${pattern}`;
 export const FABRIC_ID = 'fabric:all';
 

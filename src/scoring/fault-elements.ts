@@ -68,7 +68,7 @@ export function symptomElements(
   return ids;
 }
 
-/** Whether a series sits on one of the elements; a queue belongs to its port, an edge to its job. */
+/** Whether a series sits on one of the elements; a queue belongs to its port, an edge and a rank to their job. */
 export function sitsOn(series: Series, ids: ReadonlySet<string>): boolean {
   if (ids.has(series.element)) return true;
   const owner = series.element.slice(series.element.indexOf(':') + 1, series.element.lastIndexOf('/'));
@@ -76,6 +76,7 @@ export function sitsOn(series: Series, ids: ReadonlySet<string>): boolean {
     case 'queue':
       return ids.has(portId(owner));
     case 'edge':
+    case 'rank':
       return ids.has(jobId(owner));
     default:
       return false;

@@ -51,6 +51,14 @@ const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[]
     known: { type: 'link-rate', link: LINK, rateGbps: 100 },
     unknown: [{ type: 'link-rate', link: 'link:leaf-1/p2--spine-9/p1', rateGbps: 100 }],
   },
+  'compute-slowdown': {
+    known: { type: 'compute-slowdown', device: 'device:host-1', gpu: 0, factor: 2 },
+    unknown: [
+      { type: 'compute-slowdown', device: 'device:host-9', factor: 2 },
+      { type: 'compute-slowdown', device: 'device:host-1', gpu: 5, factor: 2 },
+      { type: 'compute-slowdown', device: 'device:leaf-1', factor: 2 },
+    ],
+  },
   'nic-host-rate': {
     known: { type: 'nic-host-rate', nic: 'nic:host-1/nic-0', rateGbps: 100 },
     unknown: [{ type: 'nic-host-rate', nic: 'nic:host-9/nic-0', rateGbps: 100 }],

@@ -39,6 +39,14 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     /** What the NIC can read from, and write to, its host's memory each way; the ports keep their speed. */
     rateGbps: z.number().positive(),
   }),
+  z.strictObject({
+    type: z.literal('compute-slowdown'),
+    device,
+    /** Position of one GPU within the host, from 0; all of them when left out. */
+    gpu: z.int().min(0).optional(),
+    /** How many times longer than normal computations take. */
+    factor: z.number().gt(1),
+  }),
 ]);
 
 export type Impairment = z.output<typeof impairmentSchema>;
@@ -55,6 +63,7 @@ export interface TimedImpairment {
 export function impairedElement(impairment: Impairment): string {
   switch (impairment.type) {
     case 'node-down':
+    case 'compute-slowdown':
       return impairment.device;
     case 'nic-host-rate':
       return impairment.nic;

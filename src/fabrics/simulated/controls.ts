@@ -25,6 +25,7 @@ export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new M
     'simulated: power off and on; processes on a host are lost, a switch keeps its configuration',
   ],
   ['link-rate', 'simulated: both ends run at the lower speed, without the moment of renegotiation'],
+  ['compute-slowdown', 'simulated: computations of the ranks on these GPUs take longer, the others wait'],
   [
     'nic-host-rate',
     'simulated: the host side bounds the NIC, which stalls and pauses its switch by fluid shares',
@@ -73,6 +74,20 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
         'speed',
         { healthy: rateGbps, wanted, unit: 'Gbps', worst: 'lower' },
         { read: () => simulator.linkRateGbps(index), set: (gbps) => simulator.setLinkRate(index, gbps) },
+      );
+    }
+    case 'compute-slowdown': {
+      const host = deviceOf(topology, impairment.device);
+      const gpus = gpusOf(topology, host, impairment.gpu);
+      const setting = impairment.gpu === undefined ? 'compute' : `gpu-${impairment.gpu}-compute`;
+      return measured(
+        impairment.device,
+        setting,
+        { healthy: 1, wanted: impairment.factor, unit: 'x', worst: 'higher' },
+        {
+          read: () => simulator.slowdown(setting, gpus[0]),
+          set: (factor) => simulator.setSlowdown(setting, gpus, factor),
+        },
       );
     }
     case 'nic-host-rate': {
@@ -140,5 +155,17 @@ function lowerRate(rateGbps: number, ratedGbps: number, element: string): number
     '/rateGbps',
     `${rateGbps} Gbps is no downgrade of ${element}, which runs at ${ratedGbps} Gbps`,
     `give less than ${ratedGbps}`,
+  );
+}
+
+/** Indices of a host's GPUs, or of one of them. */
+function gpusOf(topology: Topology, host: number, position: number | undefined): number[] {
+  const all = topology.gpus.flatMap((gpu, index) => (gpu.host === host ? [{ ...gpu, index }] : []));
+  const chosen = all.filter((gpu) => position === undefined || gpu.position === position);
+  if (chosen.length > 0) return chosen.map(({ index }) => index);
+  const positions = listChoices(all.map((gpu) => String(gpu.position)));
+  throw InputError.at(
+    position === undefined ? '/device' : '/gpu',
+    `the ${topology.devices[host].role} ${topology.devices[host].name} has no ${position === undefined ? 'GPU' : `GPU ${position}; its GPUs are ${positions}`}`,
   );
 }

@@ -25,6 +25,7 @@ import { JobRunner } from './job-runner.js';
 import { PathUse } from './path-use.js';
 import { PhysicalLayer } from './physical-layer.js';
 import { QpTimers } from './qp-timers.js';
+import { RankClocks } from './rank-clocks.js';
 import { Rates } from './rates.js';
 import { Sampler } from './sampler.js';
 
@@ -38,6 +39,8 @@ export class FlowSimulator {
   private readonly runner: JobRunner;
   private readonly sampler: Sampler;
   private readonly pathUse: PathUse;
+  /** By GPU, then cause: factor by which computations are longer. */
+  private readonly slowdowns = new Map<number, Map<string, number>>();
   private clockNs = 0;
 
   /** @throws InputError when a job's program can't run */
@@ -61,6 +64,7 @@ export class FlowSimulator {
       jobs.map((job) => job.priority),
     );
     counters.reserve(connections.all.length);
+    const clocks = jobs.map(() => new RankClocks());
     this.physical = physical;
     this.rates = rates;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
@@ -90,6 +94,7 @@ export class FlowSimulator {
         connections,
         counters,
         timers: this.timers,
+        clocks,
         readCounters: (nowNs) => this.flows.readCounters(nowNs),
       },
       telemetry,
@@ -103,6 +108,7 @@ export class FlowSimulator {
       this.sampler,
       this.timers.schedule.patienceNs,
       (priority) => counters.classOf(priority),
+      clocks,
       seed,
     );
     this.pathUse = new PathUse(topology, jobs, connections, beliefs);
@@ -206,6 +212,24 @@ export class FlowSimulator {
 
   hostRateGbps(nic: number): number {
     return this.rates.hostGbps[nic];
+  }
+
+  /**
+   * The worst of all causes decides how fast a GPU computes.
+   * @param cause a name of the caller's
+   * @param factor how many times longer than normal computations take, 1 for normal
+   */
+  setSlowdown(cause: string, gpus: readonly number[], factor: number): void {
+    for (const gpu of gpus) {
+      const causes = this.slowdowns.get(gpu) ?? new Map<string, number>();
+      this.slowdowns.set(gpu, causes.set(cause, factor));
+      this.runner.slowDown(this.clockNs, gpu, Math.max(...causes.values()));
+    }
+    this.settle();
+  }
+
+  slowdown(cause: string, gpu: number): number {
+    return this.slowdowns.get(gpu)?.get(cause) ?? 1;
   }
 
   portAdminUp(port: number): boolean {

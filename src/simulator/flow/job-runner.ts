@@ -1,7 +1,8 @@
 /**
  * Training jobs in motion: step after step through the operation graph, and what a training log says about each.
  *
- * An operation starts when all it depends on are done. A step ends when every operation has; the next begins at once.
+ * An operation starts when all it depends on are done; a computation is done when its slowest rank is. A step ends when
+ * every operation has; the next begins at once.
  * GPU utilisation is the share of the step in which some computation ran or nothing waited on the fabric. A job dies
  * when one of its QPs gives up. A host that goes down takes its ranks' processes with it: what they did among
  * themselves ends, their peers' QPs never hear from them again and give up in the end; a job without such peers dies
@@ -16,6 +17,7 @@ import type { FlowEngine } from './flow-engine.js';
 import type { FlowShape } from './flow-shape.js';
 import type { ReadyJob } from './job-program.js';
 import { normalAt } from './noise.js';
+import type { RankClocks } from './rank-clocks.js';
 
 /** What the training log says when a step ends. */
 export interface StepReport {
@@ -49,6 +51,9 @@ class RunningJob {
   readonly flowsLeft: Int32Array;
   readonly startedNs: Float64Array;
   readonly endedNs: Float64Array;
+  /** By operation: the end of a computation that runs, and its event; -1 when none runs. */
+  readonly dueNs: Float64Array;
+  readonly dueEvent: Int32Array;
   computing = 0;
   communicating = 0;
   /** Time of this step in which GPUs waited for the fabric, up to `accountedNs`. */
@@ -61,12 +66,15 @@ class RunningJob {
   constructor(
     readonly ready: ReadyJob,
     readonly classIndex: number,
+    readonly clocks: RankClocks,
   ) {
     const count = ready.operations.length;
     this.waitsFor = new Int32Array(count);
     this.flowsLeft = new Int32Array(count);
     this.startedNs = new Float64Array(count);
     this.endedNs = new Float64Array(count);
+    this.dueNs = new Float64Array(count);
+    this.dueEvent = new Int32Array(count).fill(-1);
   }
 }
 
@@ -83,9 +91,11 @@ export class JobRunner {
     /** How long the peers of a lost host go on trying, ns. */
     private readonly patienceNs: number,
     classOf: (priority: number) => number,
+    /** By job. */
+    clocks: readonly RankClocks[],
     seed: number,
   ) {
-    this.jobs = ready.map((one) => new RunningJob(one, classOf(one.job.priority)));
+    this.jobs = ready.map((one, index) => new RunningJob(one, classOf(one.job.priority), clocks[index]));
     this.jitterSeed = hashText('compute-jitter', seed >>> 0);
   }
 
@@ -108,6 +118,7 @@ export class JobRunner {
 
   computeDone(nowNs: number, index: number, operation: number): void {
     const job = this.jobs[index];
+    job.dueEvent[operation] = -1;
     if (job.state !== RUNNING) return;
     this.account(nowNs, job);
     job.computing--;
@@ -137,6 +148,29 @@ export class JobRunner {
   lost(nowNs: number, index: number): void {
     this.jobs[index].deathEvent = -1;
     this.fail(nowNs, index);
+  }
+
+  /** GPUs compute slower, or at normal speed again; what is left of a computation that runs is stretched, too. */
+  slowDown(nowNs: number, gpu: number, factor: number): void {
+    for (const [index, job] of this.jobs.entries()) {
+      const rank = job.ready.job.placement.indexOf(gpu);
+      if (rank < 0) continue;
+      const before = job.clocks.slowdown;
+      job.clocks.setSlowdown(nowNs, rank, factor);
+      const stretch = job.clocks.slowdown / before;
+      if (stretch === 1 || job.state !== RUNNING) continue;
+      for (let at = 0; at < job.dueEvent.length; at++) {
+        if (job.dueEvent[at] < 0) continue;
+        this.queue.cancel(job.dueEvent[at]);
+        this.scheduleEnd(index, at, nowNs + (job.dueNs[at] - nowNs) * stretch);
+      }
+    }
+  }
+
+  private scheduleEnd(index: number, at: number, dueNs: number): void {
+    const job = this.jobs[index];
+    job.dueNs[at] = dueNs;
+    job.dueEvent[at] = this.queue.schedule(dueNs, EVENT.computeDone, index, at);
   }
 
   hostLost(nowNs: number, host: number): void {
@@ -179,8 +213,8 @@ export class JobRunner {
     this.account(nowNs, job);
     if (operation.computeNs !== undefined) {
       job.computing++;
-      const takesNs = operation.computeNs * this.jitter(index, job.steps * job.waitsFor.length + at);
-      this.queue.schedule(nowNs + takesNs, EVENT.computeDone, index, at);
+      const workNs = operation.computeNs * this.jitter(index, job.steps * job.waitsFor.length + at);
+      this.scheduleEnd(index, at, nowNs + job.clocks.begin(nowNs, workNs));
       return;
     }
     if (operation.shapes.length === 0) {
@@ -213,6 +247,7 @@ export class JobRunner {
     const bandwidth =
       largest < 0 ? NaN : operations[largest].bytes / (job.endedNs[largest] - job.startedNs[largest]);
     job.steps++;
+    job.clocks.endStep(durationNs);
     this.listener.stepEnded({
       job: index,
       steps: job.steps,

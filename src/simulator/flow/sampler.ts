@@ -5,7 +5,7 @@
  * without power answers no poll and reports no change; what it knew comes back with it. Polls of one round are spread
  * over the devices, so counters of two ends of a link are read at slightly different times, as in the field.
  */
-import { deviceId, edgeId, jobId, nicId, portId, queueId } from '../../kernel/elements.js';
+import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../kernel/elements.js';
 import { hashText } from '../../kernel/prng.js';
 import { METRICS, type MetricName } from '../../telemetry/catalog.js';
 import type { Evidence } from '../../telemetry/series.js';
@@ -19,6 +19,7 @@ import type { ControlPlane } from './control-plane.js';
 import type { Counters } from './counters.js';
 import type { JobListener, StepReport } from './job-runner.js';
 import { DevicePolls } from './device-polls.js';
+import type { RankClocks } from './rank-clocks.js';
 import type { Rates } from './rates.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { QpTimers } from './qp-timers.js';
@@ -39,6 +40,8 @@ export interface SamplerSources {
   connections: Connections;
   counters: Counters;
   timers: QpTimers;
+  /** By job. */
+  clocks: readonly RankClocks[];
   /** Brings the counters up to date. */
   readCounters(nowNs: number): void;
 }
@@ -64,7 +67,6 @@ export class Sampler implements JobListener {
     private readonly settings: TelemetrySettings,
     seed: number,
   ) {
-    const { topology } = sources;
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
     for (const metric of METRICS) this.openAll(metric.name);
     this.polls = new DevicePolls(sources, this.book, this.series, settings.noise, seed);
@@ -209,6 +211,8 @@ export class Sampler implements JobListener {
         return open(topology.nics.map((nic) => nicId(nic.name)));
       case 'job':
         return open(jobs.map((job) => jobId(job.name)));
+      case 'rank':
+        return open(jobs.flatMap((job) => Array.from(job.placement, (_, rank) => rankId(job.name, rank))));
       case 'edge':
         return open(
           connections.all.map((connection) =>
@@ -266,7 +270,10 @@ export class Sampler implements JobListener {
       intervalNs: jobInterval,
       phaseNs: 0,
       round: 0,
-      poll: (nowNs, round) => this.pollEdges(nowNs, round),
+      poll: (nowNs, round) => {
+        this.pollEdges(nowNs, round);
+        this.pollRanks(nowNs, round);
+      },
     });
   }
 
@@ -277,6 +284,27 @@ export class Sampler implements JobListener {
       if (physical.deviceUp[topology.nics[sourceNic].host] === 0) continue;
       this.book.sample(this.series.edge_tx_bytes[index], round, nowNs, Math.floor(counters.delivered[index]));
       this.book.sample(this.series.edge_stalled_s[index], round, nowNs, timers.stalledNs(nowNs, index) / 1e9);
+    }
+  }
+
+  private pollRanks(nowNs: number, round: number): void {
+    const { jobs, clocks, topology, physical } = this.sources;
+    const { rank_compute_time_s: compute, rank_wait_time_s: wait } = this.series;
+    let index = -1;
+    for (const [at, job] of jobs.entries()) {
+      for (let rank = 0; rank < job.placement.length; rank++) {
+        index++;
+        // A rank's figures come from its own host.
+        if (physical.deviceUp[topology.gpus[job.placement[rank]].host] === 0) continue;
+        const computeNs = clocks[at].computeNs(rank);
+        if (Number.isNaN(computeNs)) {
+          this.book.notAvailable(compute[index], nowNs);
+          this.book.notAvailable(wait[index], nowNs);
+          continue;
+        }
+        this.book.sample(compute[index], round, nowNs, computeNs / 1e9);
+        this.book.sample(wait[index], round, nowNs, clocks[at].waitNs(rank) / 1e9);
+      }
     }
   }
 }
