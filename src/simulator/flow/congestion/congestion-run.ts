@@ -13,7 +13,7 @@ import { Prng } from '../../../kernel/prng.js';
 import { Endpoints } from './endpoints.js';
 import { FluidLinks } from './fluid-links.js';
 import type { CongestionFlow, CongestionNetwork, LinksDown } from './network.js';
-import { Parcels } from './parcels.js';
+import { NEXT, PAIR, Parcels, STEP } from './parcels.js';
 import { Routes } from './routes.js';
 import { SharedBuffers } from './shared-buffers.js';
 
@@ -180,42 +180,42 @@ class CongestionRun {
   private land(link: number): void {
     const { parcels, fluid, routes } = this;
     const { wires } = fluid;
+    if (wires.head[link] < 0) return;
     const roomShare = this.network.switches[this.network.links[link].to] === null ? 1 : this.admit(link);
-    while (wires.head[link] >= 0 && parcels.step[wires.head[link]] <= this.step) {
+    while (wires.head[link] >= 0 && parcels.data[wires.head[link] + STEP] <= this.step) {
       const parcel = wires.shift(link);
-      const hop = parcels.hop[parcel];
-      const route = routes.onwards(parcels.stream[parcel], parcels.route[parcel], hop);
-      const path = routes.links[route];
-      if (hop === path.length - 1) this.ends.deliver(parcel, this.step);
-      else this.forward(parcel, route, path[hop + 1], roomShare);
+      const pair = routes.onwards(parcels.data[parcel + PAIR]);
+      if (pair + 1 === routes.endOf[pair]) this.ends.deliver(parcel, this.step);
+      else this.forward(parcel, pair + 1, roomShare);
     }
   }
 
   /** Share (0..1) of what arrives over a link that its switch has room for, and takes. */
   private admit(link: number): number {
     const { parcels, fluid } = this;
+    const { data } = parcels;
     let bytes = 0;
     let parcel = fluid.wires.head[link];
-    while (parcel >= 0 && parcels.step[parcel] <= this.step) {
+    while (parcel >= 0 && data[parcel + STEP] <= this.step) {
       bytes += fluid.bytesOf(parcel);
-      parcel = parcels.next[parcel];
+      parcel = data[parcel + NEXT];
     }
     return bytes === 0 ? 1 : this.buffers.admit(link, bytes) / bytes;
   }
 
-  private forward(parcel: number, route: number, to: number, roomShare: number): void {
+  private forward(parcel: number, pair: number, roomShare: number): void {
     const { parcels, fluid } = this;
-    let kept = parcel;
+    const to = this.routes.linkOf[pair];
     if (roomShare <= 0) {
       parcels.free(parcel);
       return;
     }
+    let kept = parcel;
     if (roomShare < 1) {
       kept = parcels.cut(parcel, roomShare);
       parcels.free(parcel);
     }
-    parcels.route[kept] = route;
-    parcels.hop[kept]++;
+    parcels.data[kept + PAIR] = pair;
     fluid.enqueue(to, kept);
     if (fluid.down[to] === 1) fluid.dropQueue(to);
   }
@@ -262,12 +262,12 @@ class CongestionRun {
     const { links } = this.network;
     let sumNs = 0;
     let slowestNs = 0;
-    for (const link of this.routes.links[this.routes.current[2 * flow]]) {
+    for (const link of this.routes.wayOf(2 * flow)) {
       const { packetNs, delayNs } = links[link];
       sumNs += packetNs + delayNs - this.fluid.flightSteps[link] * this.stepNs;
       slowestNs = Math.max(slowestNs, packetNs);
     }
-    for (const link of this.routes.links[this.routes.current[2 * flow + 1]]) {
+    for (const link of this.routes.wayOf(2 * flow + 1)) {
       sumNs += links[link].ackNs + links[link].delayNs - this.fluid.flightSteps[link] * this.stepNs;
     }
     return sumNs - slowestNs;

@@ -11,6 +11,9 @@
 import { InputError } from '../../../kernel/problem.js';
 import type { Prng } from '../../../kernel/prng.js';
 
+// A module constant is read faster than a global where tests run in a sandbox.
+const { ceil, floor, log1p, min } = Math;
+
 export interface LossyTransfer {
   /** Packets to deliver. */
   packets: number;
@@ -31,7 +34,7 @@ export interface LossyTransfer {
  */
 export function packetsPerLoss(links: number, packetNs: number, ackNs: number, delayNs: number): number {
   const roundTripNs = packetNs + links * (packetNs + ackNs + 2 * delayNs);
-  return Math.ceil(roundTripNs / packetNs);
+  return ceil(roundTripNs / packetNs);
 }
 
 /** Mean of packets sent over packets needed, to second order in the loss ratio. */
@@ -59,9 +62,9 @@ export function samplePacketsSent(transfer: LossyTransfer, random: Prng): number
     if (delivered >= left) return sent + left;
     left -= delivered;
     // Followers may be lost as well, and then the gap shows later.
-    sent += delivered + Math.min(left, windowPackets + untilSuccess(lossRatio, random));
+    sent += delivered + min(left, windowPackets + untilSuccess(lossRatio, random));
     // A NACK and the packet it asks for must both get through, or the sender goes on in vain until the next NACK.
-    sent += untilSuccess(failureRatio, random) * Math.min(left, repeatPackets);
+    sent += untilSuccess(failureRatio, random) * min(left, repeatPackets);
     // The packet is through now; it has been sent once more.
     left -= 1;
     sent += 1;
@@ -71,7 +74,7 @@ export function samplePacketsSent(transfer: LossyTransfer, random: Prng): number
 
 /** Successes before the first failure of a given probability. */
 function untilFailure(probability: number, random: Prng): number {
-  return Math.floor(Math.log1p(-random.uniform()) / Math.log1p(-probability));
+  return floor(log1p(-random.uniform()) / log1p(-probability));
 }
 
 /** Failures before the first success, failures having the given probability. */

@@ -1,98 +1,83 @@
 /**
- * Parcels: what one flow puts on one link in one step of the fluid, in first-in-first-out lists on typed arrays.
+ * Parcels: what one flow puts on one link in one step of the fluid, in first-in-first-out lists in one typed array.
  *
  * A parcel is a stretch of a stream (data or ACKs) with a sequence end, so that it can be cut in two and still be in
- * order. Lists are linked through `next`; parcels are recycled, so nothing is allocated once the arrays have grown.
+ * order. It is named by the place of its eight fields in `data`: one cache line, since a run touches far more parcels
+ * than a cache holds. Lists are linked through NEXT; parcels are recycled, so nothing is allocated once the array has
+ * grown. `data` is another array after growth: read it anew after `take` and `cut`.
  */
+
+/** Place of the link it waits for or is on, on its way (see `Routes`). */
+export const PAIR = 0;
+/** Packets in it, fractions included; 1 for a NACK. */
+export const PACKETS = 1;
+/** Packets of the stream up to its end; for a NACK the packet that is asked for. */
+export const SEQUENCE_END = 2;
+/** Sum of its packets' mark hazards. */
+export const HAZARD = 3;
+/** Step it arrived in, or will arrive in. */
+export const STEP = 4;
+/** When in that step its end passes, ns. */
+export const TAIL_NS = 5;
+/** 1 for a NACK. */
+export const NACK = 6;
+/** The parcel after it, or -1. */
+export const NEXT = 7;
+const FIELDS = 8;
+const INITIAL = 1024;
+
 export class Parcels {
-  stream = new Int32Array(INITIAL);
-  /** Which of the stream's ways it takes, and the place there of the link it waits for or is on. */
-  route = new Int32Array(INITIAL);
-  hop = new Int32Array(INITIAL);
-  /** Packets in it, fractions included; 1 for a NACK. */
-  packets = new Float64Array(INITIAL);
-  /** Packets of the stream up to its end; for a NACK the packet that is asked for. */
-  sequenceEnd = new Float64Array(INITIAL);
-  /** Sum of its packets' mark hazards. */
-  hazard = new Float64Array(INITIAL);
-  /** Step it arrived in, or will arrive in. */
-  step = new Float64Array(INITIAL);
-  /** When in that step its end passes, ns. */
-  tailNs = new Float64Array(INITIAL);
-  nack = new Uint8Array(INITIAL);
-  next = new Int32Array(INITIAL);
+  data = new Float64Array(FIELDS * INITIAL);
   /** Parcels that exist. */
   inUse = 0;
   private firstFree = -1;
-  private created = 0;
+  private end = 0;
 
   take(): number {
     this.inUse++;
     const free = this.firstFree;
     if (free >= 0) {
-      this.firstFree = this.next[free];
+      this.firstFree = this.data[free + NEXT];
       return free;
     }
-    if (this.created === this.next.length) this.grow();
-    return this.created++;
+    if (this.end === this.data.length) {
+      const grown = new Float64Array(2 * this.data.length);
+      grown.set(this.data);
+      this.data = grown;
+    }
+    const parcel = this.end;
+    this.end += FIELDS;
+    return parcel;
   }
 
   free(parcel: number): void {
     this.inUse--;
-    this.next[parcel] = this.firstFree;
+    this.data[parcel + NEXT] = this.firstFree;
     this.firstFree = parcel;
   }
 
   /** Cuts the first `share` (0..1) of a parcel off and returns it; what is left stays, and stays the NACK if it is one. */
   cut(parcel: number, share: number): number {
     const front = this.take();
-    const packets = this.packets[parcel] * share;
-    const hazard = this.hazard[parcel] * share;
-    this.stream[front] = this.stream[parcel];
-    this.route[front] = this.route[parcel];
-    this.hop[front] = this.hop[parcel];
-    this.nack[front] = 0;
-    this.step[front] = this.step[parcel];
-    this.tailNs[front] = this.tailNs[parcel];
-    this.packets[front] = packets;
-    this.hazard[front] = hazard;
-    this.packets[parcel] -= packets;
-    this.hazard[parcel] -= hazard;
-    this.sequenceEnd[front] = this.sequenceEnd[parcel] - this.packets[parcel];
+    const data = this.data;
+    const packets = data[parcel + PACKETS] * share;
+    const hazard = data[parcel + HAZARD] * share;
+    data[parcel + PACKETS] -= packets;
+    data[parcel + HAZARD] -= hazard;
+    data[front + PAIR] = data[parcel + PAIR];
+    data[front + PACKETS] = packets;
+    data[front + SEQUENCE_END] = data[parcel + SEQUENCE_END] - data[parcel + PACKETS];
+    data[front + HAZARD] = hazard;
+    data[front + STEP] = data[parcel + STEP];
+    data[front + TAIL_NS] = data[parcel + TAIL_NS];
+    data[front + NACK] = 0;
     return front;
-  }
-
-  private grow(): void {
-    const size = this.next.length * 2;
-    const ints = (old: Int32Array): Int32Array<ArrayBuffer> => {
-      const grown = new Int32Array(size);
-      grown.set(old);
-      return grown;
-    };
-    const doubles = (old: Float64Array): Float64Array<ArrayBuffer> => {
-      const grown = new Float64Array(size);
-      grown.set(old);
-      return grown;
-    };
-    this.stream = ints(this.stream);
-    this.route = ints(this.route);
-    this.hop = ints(this.hop);
-    this.next = ints(this.next);
-    this.packets = doubles(this.packets);
-    this.sequenceEnd = doubles(this.sequenceEnd);
-    this.hazard = doubles(this.hazard);
-    this.step = doubles(this.step);
-    this.tailNs = doubles(this.tailNs);
-    const nack = new Uint8Array(size);
-    nack.set(this.nack);
-    this.nack = nack;
   }
 }
 
-const INITIAL = 1024;
-
 /** First-in-first-out lists of parcels, one per link. */
 export class ParcelLists {
+  /** First parcel of each list, or -1. */
   readonly head: Int32Array;
   private readonly tail: Int32Array;
 
@@ -105,16 +90,17 @@ export class ParcelLists {
   }
 
   append(list: number, parcel: number): void {
-    this.parcels.next[parcel] = -1;
+    const data = this.parcels.data;
+    data[parcel + NEXT] = -1;
     if (this.head[list] < 0) this.head[list] = parcel;
-    else this.parcels.next[this.tail[list]] = parcel;
+    else data[this.tail[list] + NEXT] = parcel;
     this.tail[list] = parcel;
   }
 
   /** Takes the first parcel off; the list must have one. */
   shift(list: number): number {
     const parcel = this.head[list];
-    this.head[list] = this.parcels.next[parcel];
+    this.head[list] = this.parcels.data[parcel + NEXT];
     return parcel;
   }
 }

@@ -9,6 +9,9 @@
  */
 import type { CongestionNetwork, IngressSettings, SwitchBuffer } from './network.js';
 
+// A module constant is read faster than a global where tests run in a sandbox.
+const { max, min } = Math;
+
 export class SharedBuffers {
   /** Bytes held for what came over a link, apart from its headroom, and in its headroom. */
   readonly ingressBytes: Float64Array;
@@ -67,13 +70,13 @@ export class SharedBuffers {
     const held = this.ingressBytes[link] + bytes;
     if (held > reserveBytes && held - reserveBytes > this.threshold(link, node)) {
       const room = this.headroomSize[link] - this.headroomBytes[link];
-      const admitted = Math.min(bytes, Math.max(0, room));
+      const admitted = min(bytes, max(0, room));
       this.headroomBytes[link] += admitted;
       this.droppedBytes[link] += bytes - admitted;
       return admitted;
     }
     this.ingressBytes[link] = held;
-    if (held > reserveBytes) this.sharedUsed[node] += Math.min(bytes, held - reserveBytes);
+    if (held > reserveBytes) this.sharedUsed[node] += min(bytes, held - reserveBytes);
     return bytes;
   }
 
@@ -81,19 +84,19 @@ export class SharedBuffers {
   release(link: number, bytes: number): void {
     const node = this.switchOf[link];
     if (node < 0) return;
-    const fromHeadroom = Math.min(this.headroomBytes[link], bytes);
+    const fromHeadroom = min(this.headroomBytes[link], bytes);
     const rest = bytes - fromHeadroom;
-    const shared = Math.max(0, this.ingressBytes[link] - this.reserveBytes[link]);
+    const shared = max(0, this.ingressBytes[link] - this.reserveBytes[link]);
     this.headroomBytes[link] -= fromHeadroom;
-    this.ingressBytes[link] = Math.max(0, this.ingressBytes[link] - rest);
-    this.sharedUsed[node] = Math.max(0, this.sharedUsed[node] - Math.min(rest, shared));
+    this.ingressBytes[link] = max(0, this.ingressBytes[link] - rest);
+    this.sharedUsed[node] = max(0, this.sharedUsed[node] - min(rest, shared));
   }
 
   /** Whether the far end of a link changes its mind: 1 it pauses now, -1 it resumes now, 0 neither. */
   decide(link: number): -1 | 0 | 1 {
     const node = this.switchOf[link];
     if (node < 0 || this.lossless[link] === 0) return 0;
-    const use = Math.max(0, this.ingressBytes[link] - this.reserveBytes[link]);
+    const use = max(0, this.ingressBytes[link] - this.reserveBytes[link]);
     if (use === 0 && this.pausing[link] === 0) return 0;
     const inHeadroom = this.headroomBytes[link] > NOTHING_BYTES;
     const threshold = this.threshold(link, node);
