@@ -4,7 +4,7 @@
  * The `yaml` library parses (YAML 1.2 core schema); this file only adds the file name and position that a person
  * needs to mend a mistake. Aliases and tags beyond the core schema are refused by the parser's defaults.
  */
-import { isMap, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
 import { InputError, type InputIssue } from '../../kernel/problem.js';
 
 /** Larger texts are refused before parsing: no definition is near this size, an attack may be. */
@@ -44,7 +44,7 @@ export function parseDocuments(text: string, file?: string): LocatedDocument[] {
   if (issues.length > 0) throw new InputError(issues);
   const located = documents
     .map((document, ordinal) => ({ document, ordinal }))
-    .filter(({ document }) => document.contents !== null)
+    .filter(({ document }) => !isEmpty(document))
     .map(({ document, ordinal }) => ({
       value: toPlain(document, file),
       ordinal,
@@ -65,6 +65,11 @@ function syntaxMessage(
   if (error.code !== 'DUPLICATE_KEY') return `this is no valid YAML: ${error.message}`;
   const key = /^[^\s:,}\]]+/.exec(text.slice(error.pos[0]))?.[0] ?? '';
   return `the key ${key} is written twice in one mapping`;
+}
+
+/** Between two `---`, or a comment alone; a written `null` is no definition, but not empty either. */
+function isEmpty({ contents }: Document.Parsed): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null && contents.source === '');
 }
 
 function toPlain(document: Document.Parsed, file?: string): unknown {
