@@ -26,7 +26,9 @@ beforeAll(() => {
   delete process.env.FABRICDRILL_URL;
 });
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 afterAll(() => {
   process.env = environment;

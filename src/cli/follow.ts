@@ -31,6 +31,7 @@ export async function follow(
   const leave = (): void => {
     progress.finish();
     context.note(`left while run ${run.id} was being reverted; a fault may still be in place`);
+    context.note('the next fabricdrill on this database reverts what is left');
     context.note(`look at it with: ${context.command(`runs show ${run.id}`)}`);
     process.exit(EXIT.rollbackFailed);
   };

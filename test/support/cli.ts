@@ -18,8 +18,8 @@ export interface CliResult {
 
 export interface RunningCli {
   process: ChildProcess;
-  /** Resolves when stderr holds the text. */
-  says(text: string): Promise<void>;
+  /** Resolves with the match as soon as stderr has it. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<CliResult>;
 }
 
@@ -27,18 +27,19 @@ export class Cli {
   private constructor(
     private readonly program: ChildProgram,
     private readonly environment: NodeJS.ProcessEnv,
+    private readonly children: Set<ChildProcess>,
   ) {}
 
   /** @param environment all that the processes get besides PATH and HOME */
   static compile(environment: NodeJS.ProcessEnv): Cli {
     // the bench is loaded by path at run time, so only its compiled place tells where it is
     const source = `import './src/cli.js';\nif (Number.isNaN(1)) await import('./bench/flow.js');\n`;
-    return new Cli(compileProgram(source), environment);
+    return new Cli(compileProgram(source), environment, new Set());
   }
 
   /** The same program in other surroundings. */
   with(environment: NodeJS.ProcessEnv): Cli {
-    return new Cli(this.program, { ...this.environment, ...environment });
+    return new Cli(this.program, { ...this.environment, ...environment }, this.children);
   }
 
   start(args: readonly string[], cwd = CHECKOUT): RunningCli {
@@ -48,18 +49,24 @@ export class Cli {
       env: { PATH, HOME, ...this.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    this.children.add(child);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const ended = new Promise<CliResult>((done, failed) => {
       child.once('error', failed);
-      child.once('close', (exitCode) => done({ exitCode, stdout, stderr }));
-    });
-    const says = (text: string): Promise<void> =>
-      until(() => stderr.includes(text) || child.exitCode !== null, `"${text}" on stderr`).then(() => {
-        if (!stderr.includes(text)) throw new Error(`it ended without saying "${text}":\n${stderr}`);
+      child.once('close', (exitCode) => {
+        this.children.delete(child);
+        done({ exitCode, stdout, stderr });
       });
+    });
+    const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
+      await until(() => pattern.test(stderr) || child.exitCode !== null, `${pattern.source} on stderr`);
+      const match = pattern.exec(stderr);
+      if (match === null) throw new Error(`it ended without saying ${pattern.source}:\n${stderr}`);
+      return match;
+    };
     return { process: child, says, ended };
   }
 
@@ -67,7 +74,9 @@ export class Cli {
     return this.start(args, cwd).ended;
   }
 
+  /** What a failed test left running is ended too. */
   remove(): void {
+    for (const child of this.children) child.kill('SIGKILL');
     this.program.remove();
   }
 }

@@ -1,0 +1,37 @@
+/**
+ * The reference pages show the schemas and catalogues as they are now.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { PAGES, renderPage } from '../../docs/write-reference.js';
+import { experimentSchema } from '../../src/experiments/definition/experiment.js';
+import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
+import { FAULT_KINDS } from '../../src/faults/catalog.js';
+import { inputJsonSchema } from '../../src/kernel/schema-issues.js';
+import { METRICS } from '../../src/telemetry/catalog.js';
+import { readSource } from '../support/source-tree.js';
+
+const sources = {
+  METRICS,
+  FAULT_KINDS,
+  Experiment: inputJsonSchema(experimentSchema),
+  Fabric: inputJsonSchema(fabricDocumentSchema),
+  schemaOf: inputJsonSchema,
+};
+
+describe('the reference pages', () => {
+  test.each(PAGES)('%s is what npm run docs:reference would write', (page) => {
+    const text = readSource(page);
+    expect(text).toBe(renderPage(page, text, sources));
+  });
+
+  test('name every metric and every fault kind', () => {
+    for (const { name } of METRICS) expect(readSource('docs/metrics.md')).toContain(`\`${name}\``);
+    for (const { name } of FAULT_KINDS) expect(readSource('docs/faults.md')).toContain(`## ${name}\n`);
+  });
+
+  test('are refused when a block is missing or unknown', () => {
+    expect(() => renderPage('docs/metrics.md', 'no block', sources)).toThrow('has no block metrics');
+    const stray = `${readSource('docs/metrics.md')}\n<!-- other: written by npm run docs:reference -->\n`;
+    expect(() => renderPage('docs/metrics.md', stray, sources)).toThrow('nothing writes the block other');
+  });
+});
