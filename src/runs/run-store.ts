@@ -76,10 +76,10 @@ export class RunStore {
       [{ abort_requested_at: Date | null; abort_reason: string | null }[]]
     >(
       `UPDATE runs SET lease_until = now() + $3 * interval '1 millisecond'
-        WHERE id = $1 AND fence = $2 RETURNING abort_requested_at, abort_reason`,
-      [claim.runId, claim.fence, leaseMs],
+        WHERE id = $1 AND fence = $2 AND lease_owner = $4 RETURNING abort_requested_at, abort_reason`,
+      [claim.runId, claim.fence, leaseMs, claim.owner],
     );
-    if (rows.length === 0) throw new LeaseLostError(`run ${claim.runId} was claimed by another worker`);
+    if (rows.length === 0) throw leaseLost(claim);
     return {
       abortReason: rows[0].abort_requested_at === null ? null : (rows[0].abort_reason ?? 'abort requested'),
     };
