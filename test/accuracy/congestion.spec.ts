@@ -138,6 +138,14 @@ describe('the accuracy bench', () => {
 
   it('takes limits from the class of a case', () => {
     expect(rowsOf('hpcc_victim_pfconly').get('makespan_error')).toMatchObject({ floor: 0.01, aim: 0.001 });
+    expect(rowsOf('hpcc_single_1MB_star_dcqcn').get('makespan_error')).toMatchObject({
+      floor: 1e-9,
+      meetsFloor: true,
+    });
+    expect(rowsOf('hpcc_ring16_16MB_dcqcn').get('makespan_error')).toMatchObject({
+      floor: 0.01,
+      meetsFloor: true,
+    });
     expect(rowsOf('hpcc_victim_dcqcn', [1]).get('victim_fct_error')).toMatchObject({
       floor: null,
       meetsFloor: null,

@@ -57,6 +57,8 @@ export interface LinkTotals {
   droppedBytes: Float64Array;
   markedPackets: Float64Array;
   peakBytes: Float64Array;
+  /** Queue added up over time, bytes × ns: divided by a time it is the mean queue. */
+  queueByteNs: Float64Array;
 }
 
 /**
@@ -90,6 +92,7 @@ class CongestionRun {
   private readonly lateNs: Float64Array;
   private readonly pauses: Int32Array;
   private readonly pausedSteps: Float64Array;
+  private readonly queueByteSteps: Float64Array;
   /** Pauses under way: link and 1 or -1 by turns, by the step they arrive in, modulo the length. */
   private readonly signals: number[][];
   private step = 0;
@@ -114,6 +117,7 @@ class CongestionRun {
     });
     this.pauses = new Int32Array(links.length);
     this.pausedSteps = new Float64Array(links.length);
+    this.queueByteSteps = new Float64Array(links.length);
     const longest = this.fluid.flightSteps.reduce((most, steps) => Math.max(most, steps), 1);
     this.signals = Array.from({ length: longest + 1 }, () => []);
     this.startNs = new Float64Array(flows.length).fill(Infinity);
@@ -169,7 +173,11 @@ class CongestionRun {
     for (const nic of ends.nics) ends.send(nic, step);
     for (const link of this.switchLinks) {
       if (fluid.queues.head[link] < 0) continue;
+      const beforeBytes = fluid.queuedBytes[link];
       if (fluid.paused[link] === 0) fluid.serve(link, step, this.stepNs);
+      // What passes through within a step has been no queue.
+      if (fluid.queues.head[link] >= 0)
+        this.queueByteSteps[link] += (beforeBytes + fluid.queuedBytes[link]) / 2;
     }
     this.decidePauses();
     for (const flow of ends.completed) this.finish(flow);
@@ -295,6 +303,7 @@ class CongestionRun {
         droppedBytes: this.buffers.droppedBytes,
         markedPackets: fluid.markedPackets,
         peakBytes: fluid.peakBytes,
+        queueByteNs: this.queueByteSteps.map((bytes) => bytes * this.stepNs),
       },
       steps: this.steps,
     };
