@@ -37,22 +37,27 @@ interface BenchRow {
 interface BenchRequest {
   casesDir: string;
   only: readonly string[];
+  /** For a bench that draws at random. */
+  seeds?: readonly number[];
   onCase(name: string): void;
 }
 
 /** Bench to compiled file, from the root of the compiled program, and the function in it. */
 const BENCHES = {
   flow: { file: 'bench/flow.js', run: 'runFlowBench' },
-  accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench' },
-} as const;
+  accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench', seeds: '1..9' },
+} as const satisfies Record<string, { file: string; run: string; seeds?: string }>;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
+
+const MOST_SEEDS = 10_000;
 
 interface BenchOptions {
   output?: string[];
   only?: string[];
   strict?: boolean;
   cases?: string;
+  seeds?: string;
 }
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -68,6 +73,7 @@ export function addBenchCommand(
     .option('--output <format[=path]>', 'text or json; with =path into a file; repeatable', collect)
     .option('--only <case>', 'this case only; repeatable', collect)
     .option('--cases <dir>', 'folder of case files (default: test/accuracy/cases)')
+    .option('--seeds <a..b>', 'range of seeds, both included, for a bench that draws at random')
     .option('--strict', 'exit 1 when a floor is missed')
     .addHelpText(
       'after',
@@ -86,6 +92,8 @@ async function bench(name: string, options: BenchOptions, context: CommandContex
   const outputs = parseOutputs(options.output, context.path, (format) =>
     parseChoice('--output', format, ['text', 'json']),
   );
+  const seedRange = seedRangeOf(which, options.seeds);
+  const seeds = seedRange === null ? {} : { seeds: parseSeedRange(seedRange) };
   const casesDir =
     options.cases === undefined ? fromHere('../../../test/accuracy/cases') : context.path(options.cases);
   if (!existsSync(casesDir) || !statSync(casesDir).isDirectory()) {
@@ -99,9 +107,10 @@ async function bench(name: string, options: BenchOptions, context: CommandContex
   const rows = run({
     casesDir,
     only: options.only ?? [],
+    ...seeds,
     onCase: (one) => context.note(`measuring ${one}`),
   });
-  const document = { bench: which, version: VERSION, machine: machine(), seedRange: null, rows };
+  const document = { bench: which, version: VERSION, machine: machine(), seedRange, rows };
   for (const { format, path } of outputs) {
     deliver(
       path,
@@ -113,6 +122,23 @@ async function bench(name: string, options: BenchOptions, context: CommandContex
   const missed = rows.filter((row) => row.meetsFloor === false);
   if (missed.length > 0) context.note(`${missed.length} of ${rows.length} rows miss their floor`);
   return missed.length > 0 && options.strict === true ? EXIT.failed : EXIT.passed;
+}
+
+function seedRangeOf(name: BenchName, asked: string | undefined): string | null {
+  const bench: { file: string; seeds?: string } = BENCHES[name];
+  if (bench.seeds !== undefined) return asked ?? bench.seeds;
+  if (asked === undefined) return null;
+  throw InputError.at('--seeds', `the bench ${name} draws nothing at random`);
+}
+
+function parseSeedRange(text: string): number[] {
+  const match = /^(\d+)\.\.(\d+)$/.exec(text);
+  const [from, to] = match === null ? [NaN, NaN] : [Number(match[1]), Number(match[2])];
+  if (!(from <= to && to - from < MOST_SEEDS && Number.isSafeInteger(to))) {
+    const message = `"${text}" is no range; it must be two whole numbers, the smaller first, of at most ${MOST_SEEDS} seeds`;
+    throw InputError.at('--seeds', message, 'as in --seeds 1..9');
+  }
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
 async function load(name: BenchName): Promise<(request: BenchRequest) => BenchRow[]> {

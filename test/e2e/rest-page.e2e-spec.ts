@@ -50,7 +50,7 @@ if (!hasCurl) console.log('docs/rest.md is not run: curl is missing (apt-get ins
     const results = outputWith('/scorecard');
     expect(results).toContain('"explainability"');
     expect(results).toContain('"culprits"');
-    expect(results).toMatch(/^## /m);
+    expect(results).toMatch(/^### Objectives/m);
   });
 
   it('shows what is wrong', () => {
