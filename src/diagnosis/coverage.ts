@@ -2,11 +2,12 @@
  * How much of the fabric the evidence really shows. "No fault" may be said only about what was looked at.
  *
  * A link is known when an end told its status or its link-down count over (nearly) the whole window, when the bytes of
- * both directions can be compared, and when both its devices were heard. Missing is never healthy.
+ * both directions can be compared, when an end told its speed, and when both its devices were heard. Missing is never healthy.
  */
 import type { Context } from './features/context.js';
 import { deviceId, jobId } from '../kernel/elements.js';
 import { freshReachNs } from './features/samples.js';
+import { speedReachNs } from './features/speed.js';
 import type { EndObservation, LinkObservation } from './features/link-observation.js';
 
 export interface Coverage {
@@ -49,7 +50,7 @@ export function measureCoverage(context: Context, links: readonly LinkObservatio
   };
 }
 
-function isKnown(context: Context, { ends, sentBy }: LinkObservation): boolean {
+function isKnown(context: Context, { link, ends, sentBy }: LinkObservation): boolean {
   const wholeNs = REACH * (context.window.toNs - context.window.fromNs);
   const told = ends.some((end) => tellsState(context, end, wholeNs));
   const compared = sentBy.every((direction) => direction.known);
@@ -58,7 +59,7 @@ function isKnown(context: Context, { ends, sentBy }: LinkObservation): boolean {
       freshReachNs(context.readPort('port_tx_bytes', end.port)) >= wholeNs &&
       freshReachNs(context.readPort('port_rx_bytes', end.port)) >= wholeNs,
   );
-  return told && compared && counted;
+  return told && compared && counted && speedReachNs(context, link) >= wholeNs;
 }
 
 /** A status message never repeats, so that its silence is worth something only while the counter beside it is read. */

@@ -20,6 +20,11 @@ export const HYPOTHESES = [
   'link-flap/unknown',
   'one-way-loss/unknown',
   'node-down/device',
+  'speed-downgrade/cable',
+  'speed-downgrade/unknown',
+  'speed-downgrade/device',
+  'speed-downgrade/host',
+  'straggler/host',
 ] as const;
 export type Hypothesis = (typeof HYPOTHESES)[number];
 
@@ -38,6 +43,13 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'link-flap/unknown': 2e-5,
   'one-way-loss/unknown': 3e-5,
   'node-down/device': 2e-5,
+  /** Ports with optics seldom negotiate; what slows them is mostly a module with dead lanes. */
+  'speed-downgrade/cable': 1e-4,
+  'speed-downgrade/unknown': 3e-5,
+  'speed-downgrade/device': 1e-5,
+  'speed-downgrade/host': 5e-5,
+  /** Slow GPUs are far commoner than slow links (FALCON; Llama 3 report). */
+  'straggler/host': 5e-4,
 };
 
 export type Likelihood = Readonly<{ noFault: number } & Partial<Record<Hypothesis, number>>>;
@@ -56,6 +68,14 @@ const flap = (chance: number) =>
   ({ 'link-flap/cable': chance, 'link-flap/configuration': chance, 'link-flap/unknown': chance }) as const;
 const dead = (chance: number) => ({ 'node-down/device': chance }) as const;
 const oneWay = (chance: number) => ({ 'one-way-loss/unknown': chance }) as const;
+
+const slow = (chance: number) =>
+  ({
+    'speed-downgrade/cable': chance,
+    'speed-downgrade/unknown': chance,
+    'speed-downgrade/device': chance,
+  }) as const;
+const slowHost = (chance: number) => ({ 'speed-downgrade/host': chance }) as const;
 
 export const LIKELIHOODS = likelihood({
   /** An end reports its port down. */
@@ -94,6 +114,11 @@ export const LIKELIHOODS = likelihood({
   /** The same, but seen at quiet moments only, where polls that beat with the traffic can deceive. */
   'bytes-missing-at-rest': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
   'bytes-missing-at-rest-back': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
+  /** While all connections of its NIC stand still, one end goes on sending and the other receives nothing. */
+  'sends-into-silence': { noFault: 1e-4, ...down(0.1), ...flap(0.1), ...dead(0.1), ...oneWay(0.97) },
+  'sends-into-silence-back': { noFault: 1e-4, ...down(0.1), ...flap(0.1), ...dead(0.1), ...oneWay(0.005) },
+  /** All connections of the NIC stand still for seconds (asked of links that lead to such a NIC). */
+  'all-its-connections-stall': { noFault: 1e-3, ...down(0.7), ...flap(0.3), ...dead(0.7), ...oneWay(0.9) },
   /** The liveness session fails while both ports stay up. */
   'session-lost-while-up': { noFault: 1e-6, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
   /** Senders repeat packets around the onset: reliable transport answers any loss so; an idle link has none to lose. */
@@ -104,6 +129,30 @@ export const LIKELIHOODS = likelihood({
   'device-silent': { noFault: 1e-3, ...dead(0.99) },
   /** A neighbour's port stayed up while the device was dark (asked only when the neighbour was heard). */
   'neighbour-stayed-up': { noFault: 0.999, ...dead(0.01) },
+  /** An end tells a speed below the rated one; a device that slows its links slows all of them. */
+  'speed-below-rated': { noFault: 1e-6, ...slow(0.9999), 'speed-downgrade/device': 1 - 1e-9 },
+  /** Both ends tell it at the same time (asked only when one does). */
+  'both-ends-slow': { noFault: 0.1, ...slow(0.98) },
+  /** The speed is none that Ethernet ports agree on (asked only when it is below the rated one). */
+  'odd-speed': {
+    noFault: 0.2,
+    'speed-downgrade/cable': 0.5,
+    'speed-downgrade/unknown': 0.005,
+    'speed-downgrade/device': 0.2,
+  },
+  /** The NIC waits for its host to deliver, or to take, far more than other NICs do (an idle NIC is not asked). */
+  'pcie-read-stalled': { noFault: 1e-6, ...slowHost(0.7) },
+  'pcie-write-stalled': { noFault: 1e-6, ...slowHost(0.7) },
+  /** All NICs of the host that moved anything wait (asked of hosts only). */
+  'all-nics-wait': { noFault: 0.1, ...slowHost(1 - 1e-9) },
+  /** The NIC pauses its switch: it can't hand on what arrives. */
+  'nic-pauses': { noFault: 1e-4, ...slowHost(0.6) },
+  /** A rank on the host computes longer than the ranks of its job elsewhere; jobs may be uneven by design. */
+  'computes-longer-than-peers': { noFault: 2e-3, 'straggler/host': 0.98 },
+  /** It did not always: at some earlier poll it was as fast as they were (asked only when it was slow later). */
+  'computed-as-fast-before': { noFault: 0.01, 'straggler/host': 0.9 },
+  /** It waits less than they do, since they wait for it. */
+  'waits-less-than-peers': { noFault: 0.02, 'straggler/host': 0.95 },
 });
 
 export type Signature = keyof typeof LIKELIHOODS;

@@ -20,9 +20,10 @@ export function ruledOut(
   culprit: Explanation,
   affected: readonly JobLoss[],
 ): RuledOut[] {
+  const slowGpus = affected.flatMap((loss) => againstStraggler(context, loss, culprit) ?? []);
   return [
     ...familyOf(culprit).rivals(context, observations, culprit),
-    ...affected.flatMap((loss) => againstStraggler(context, loss, culprit) ?? []),
+    ...slowGpus.filter(({ kind }) => kind !== culprit.kind),
   ];
 }
 

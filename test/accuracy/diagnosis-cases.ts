@@ -1,8 +1,9 @@
 /**
- * Cases for the diagnosis: a simulated fabric with jobs, one fault of the `link-down` kind (or none), and the truth.
+ * Cases for the diagnosis: a simulated fabric with jobs, one fault (or none, or two), and the truth.
  *
- * Every case is drawn from its seed: the place (among links or devices that carry a job's bytes), the instant, the
- * duration, and how a flap beats. The ranges are wide on purpose and owe nothing to the diagnoser's own table.
+ * Every case is drawn from its seed: the place (among elements that carry a job's bytes), the instant, the duration, and
+ * how bad it is. The ranges are wide on purpose and owe nothing to the diagnoser's own table. The same request without
+ * its faults is the counterfactual: same fabric, same seed, nothing injected.
  */
 import { Prng } from '../../src/kernel/prng.js';
 import type { Evidence } from '../../src/telemetry/series.js';
@@ -10,24 +11,31 @@ import type { ElementRef } from '../../src/telemetry/vocabulary.js';
 import type { Job } from '../../src/workload/job.js';
 import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
-import type { TimedImpairment } from '../../src/fabrics/contract/impairment.js';
+import type { CompiledFault, FaultKind } from '../../src/faults/fault.js';
+import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';
+import { elementName } from '../../src/kernel/elements.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
 import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
-import { linkDown } from '../../src/faults/link-down.js';
+import { faultKind } from '../../src/faults/catalog.js';
+import { ACCURACY_FAULTS } from './diagnosis-faults.js';
+import type { FaultName } from './diagnosis-faults.js';
 
-export const VARIANTS = ['admin', 'cut', 'flap', 'one-way', 'node', 'none'] as const;
-export type Variant = (typeof VARIANTS)[number];
-export const LINK_TIERS = ['host-leaf', 'leaf-spine'] as const;
-export const NODE_TIERS = ['host', 'leaf', 'spine'] as const;
+export interface FaultRequest {
+  fault: FaultName;
+  /** Tier of the link, NIC or device to be hurt. */
+  tier: string;
+}
 
 export interface CaseRequest {
-  variant: Variant;
-  /** Tier of the link, or of the device for `node`. */
-  tier: string;
+  faults: readonly FaultRequest[];
   seed: number;
   telemetry?: FabricSpecInput['telemetry'];
+  /** Share of the devices of which nothing is heard. */
+  mute?: number;
+  /** Indices into `faults` that are drawn and not injected: the counterfactual. */
+  leftOut?: readonly number[];
 }
 
 export interface DiagnosisCase {
@@ -49,23 +57,39 @@ const SHAPES: readonly FabricSpecInput['topology'][] = [
 
 /** Runs a case from its first to its last instant. */
 export async function runCase(request: CaseRequest): Promise<DiagnosisCase> {
-  const random = new Prng(request.seed).stream(`${request.variant} ${request.tier}`);
+  const name = request.faults.map(({ fault, tier }) => `${fault} ${tier}`).join(', ');
+  const random = new Prng(request.seed).stream(name === '' ? 'none none' : name);
   const fabric = openFabric(request, random);
   const { topology, jobs } = fabric.describe();
   await fabric.startJobs();
-  const atNs = Math.round(15e9 + random.uniform() * 10e9);
+  const plans: Plan[] = [];
+  const usedLater = random.uniform();
   await fabric.advance(WARM_UP_NS);
-  const plan = request.variant === 'none' ? null : await planFault(request, fabric, random);
-  if (plan !== null) await inject(fabric, plan.impairments, atNs);
+  for (const [index, fault] of request.faults.entries()) {
+    const atNs = Math.round(15e9 + (index === 0 ? usedLater : random.uniform()) * 10e9);
+    plans.push(await planFault(fault, fabric, random.stream(`fault ${index}`), atNs));
+  }
+  const injected = plans.filter((_, index) => request.leftOut?.includes(index) !== true);
+  await inject(fabric, injected);
   await fabric.advance(WINDOW_NS);
   const evidence = await fabric.observe({ fromNs: 0, toNs: WINDOW_NS });
   await fabric.close();
-  const truth = (plan?.truth ?? []).map((entry) => ({
-    ...entry,
-    fromNs: entry.fromNs + atNs,
-    toNs: entry.toNs + atNs,
-  }));
-  return { topology, jobs, evidence, truth };
+  const truth = injected.flatMap(({ compiled, atNs }) =>
+    compiled.truth.map((entry) => ({ ...entry, fromNs: entry.fromNs + atNs, toNs: entry.toNs + atNs })),
+  );
+  const series = muted(request, topology, evidence.series, random);
+  return { topology, jobs, evidence: { ...evidence, series }, truth };
+}
+
+/** The evidence without a share of the devices; the hurt one may be among them. */
+function muted(
+  { mute = 0 }: CaseRequest,
+  topology: Topology,
+  series: Evidence['series'],
+  random: Prng,
+): Evidence['series'] {
+  const silent = new Set(topology.devices.filter(() => random.uniform() < mute).map((device) => device.name));
+  return series.filter(({ element }) => !silent.has(elementName(element).split('/')[0]));
 }
 
 function openFabric(request: CaseRequest, random: Prng): SimulatedFabric {
@@ -91,22 +115,27 @@ const job = (name: string, hosts: string, computeMs: number) => ({
   },
 });
 
-async function planFault(request: CaseRequest, fabric: SimulatedFabric, random: Prng) {
+interface Plan {
+  compiled: CompiledFault;
+  atNs: number;
+}
+
+async function planFault(
+  { fault, tier }: FaultRequest,
+  fabric: SimulatedFabric,
+  random: Prng,
+  atNs: number,
+): Promise<Plan> {
   const { topology } = fabric.describe();
-  const targets: ElementRef[] =
-    request.variant === 'node'
-      ? topology.devices
-          .filter((device) => device.tier === request.tier)
-          .map((device) => ({ type: 'device', id: `device:${device.name}` }))
-      : topology.links
-          .filter((link) => link.tier === request.tier)
-          .map((link) => ({ type: 'link', id: link.id }));
-  const target = await firstInUse(fabric, random.shuffle(targets));
-  return linkDown.compile(linkDown.parameters.parse(parametersOf(request.variant, random)), [target], {
+  const { kind, targets, parameters } = ACCURACY_FAULTS[fault];
+  const target = await firstInUse(fabric, random.shuffle(targets(topology, tier)));
+  const { parameters: schema, compile } = faultKind(kind) as FaultKind;
+  const compiled = compile(schema.parse(parameters(random)), [target], {
     topology,
     durationNs: Math.round(5e9 + random.uniform() * 20e9),
     random: random.stream('fault'),
   });
+  return { compiled, atNs };
 }
 
 /** A fault nobody's bytes meet has no symptom to explain. */
@@ -117,40 +146,24 @@ async function firstInUse(fabric: SimulatedFabric, targets: readonly ElementRef[
   throw new Error('no target of this tier carries a job');
 }
 
-function parametersOf(variant: Variant, random: Prng): Record<string, unknown> {
-  const end = random.below(2) === 0 ? 'lower' : 'upper';
-  switch (variant) {
-    case 'admin':
-      return { variant, end };
-    case 'one-way':
-      return { variant, from: end };
-    case 'flap':
-      return {
-        variant,
-        downFor: `${200 + random.below(1800)}ms`,
-        upFor: `${500 + random.below(3500)}ms`,
-        jitter: 0.5 * random.uniform(),
-      };
-    default:
-      return { variant };
-  }
-}
-
-async function inject(
-  fabric: SimulatedFabric,
-  impairments: readonly TimedImpairment[],
-  atNs: number,
-): Promise<void> {
-  const moves = impairments.flatMap(({ impairment, atNs: fromNs, untilNs }, index) => [
-    { timeNs: atNs + fromNs, index, impairment, apply: true },
-    { timeNs: atNs + untilNs, index, impairment, apply: false },
-  ]);
+async function inject(fabric: SimulatedFabric, plans: readonly Plan[]): Promise<void> {
+  const moves = plans.flatMap(({ compiled, atNs }, plan) =>
+    compiled.impairments.flatMap(({ impairment, atNs: fromNs, untilNs }, index) => {
+      const move = { id: `fault-${plan}-${index}`, impairment };
+      return [
+        { ...move, timeNs: atNs + fromNs, apply: true },
+        { ...move, timeNs: atNs + untilNs, apply: false },
+      ];
+    }),
+  );
   moves.sort((one, other) => one.timeNs - other.timeNs || Number(one.apply) - Number(other.apply));
-  for (const { timeNs, index, impairment, apply } of moves) {
+  const saved = new Map<string, ConfigurationSnapshot>();
+  for (const { timeNs, id, impairment, apply } of moves) {
     if (timeNs >= WINDOW_NS) break;
     await fabric.advance(timeNs);
-    const saved = await fabric.readBack(impairment);
-    if (apply) await fabric.apply(`fault-${index}`, impairment);
-    else await fabric.revert(`fault-${index}`, impairment, saved);
+    if (apply) {
+      saved.set(id, await fabric.readBack(impairment));
+      await fabric.apply(id, impairment);
+    } else await fabric.revert(id, impairment, saved.get(id) ?? {});
   }
 }

@@ -27,12 +27,19 @@ export class Context {
   readonly jobs: readonly Job[];
   readonly window: Interval;
   private readonly index: EvidenceIndex;
+  private readonly made = new Map<unknown, unknown>();
 
   constructor(input: DiagnosisInput) {
     this.topology = input.topology;
     this.jobs = input.jobs;
     this.window = { fromNs: input.evidence.fromNs, toNs: input.evidence.toNs };
     this.index = new EvidenceIndex(input.evidence);
+  }
+
+  /** What a feature sees, worked out at the first call and kept: hypotheses and words ask for the same. */
+  once<T>(observe: (context: Context) => T): T {
+    if (!this.made.has(observe)) this.made.set(observe, observe(this));
+    return this.made.get(observe) as T;
   }
 
   read(metric: MetricName, element: string): Series | undefined {

@@ -7,8 +7,19 @@ import { linkDown } from './link-down.js';
 import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
 import { oneWayLoss } from './one-way-loss.js';
+import { slowHostSide } from './slow-host-side.js';
+import { speedDowngrade } from './speed-downgrade.js';
+import { straggler } from './straggler.js';
 
-export const FAMILIES: readonly Family[] = [nodeDown, nicDown, linkDown, oneWayLoss];
+export const FAMILIES: readonly Family[] = [
+  nodeDown,
+  nicDown,
+  linkDown,
+  oneWayLoss,
+  speedDowngrade,
+  slowHostSide,
+  straggler,
+];
 
 /** The family that put a culprit forward. */
 export function familyOf({ hypothesis }: Explanation): Family {

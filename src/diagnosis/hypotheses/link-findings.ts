@@ -5,6 +5,7 @@ import { nicId } from '../../kernel/elements.js';
 import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
+import { observeNicStalls } from '../features/edge-stalls.js';
 import { DARK_DBM, endsDownTogether, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { freshSamples, increments, samplesWithin } from '../features/samples.js';
@@ -33,8 +34,40 @@ export function linkFindings(context: Context, observation: LinkObservation, sen
     { signature: 'light-lost', outcome: outcome(lightLost(context, observation)) },
     { signature: 'session-lost-while-up', outcome: outcome(sessionLostWhileUp(observation)) },
     { signature: 'senders-retransmit', outcome: outcome(sendersRetransmit(context, observation)) },
+    { signature: 'all-its-connections-stall', outcome: outcome(connectionsStall(context, observation)) },
     ...directionFindings(context, observation, sender),
   ];
+}
+
+/** When the NIC at the lower end stood still; null where there is none, or it did not. */
+export function stallOf(context: Context, { ends }: LinkObservation): Interval | null {
+  const { nic } = context.topology.ports[ends[0].port];
+  return nic < 0 ? null : context.once(observeNicStalls)[nic];
+}
+
+/** Not asked where it did not happen: a NIC that is idle, or whose other port works, does not stall. */
+const connectionsStall = (context: Context, observation: LinkObservation): boolean | null =>
+  stallOf(context, observation) === null ? null : true;
+
+/** Polls at the two ends of a stall may have caught traffic. */
+const STALL_MARGIN_NS = 1e9;
+
+/**
+ * While all connections stand still, only retries are under way, so that counters polled apart may be compared: what one
+ * end sends then, the other must receive. Null when nothing was sent, or there was no such time.
+ */
+function sendsIntoSilence(context: Context, observation: LinkObservation, sender: 0 | 1): boolean | null {
+  const stall = stallOf(context, observation);
+  if (stall === null) return null;
+  const inside = { fromNs: stall.fromNs + STALL_MARGIN_NS, toNs: stall.toNs };
+  const gain = (metric: 'port_tx_bytes' | 'port_rx_bytes', end: 0 | 1): number | null => {
+    const samples = samplesWithin(context.readPort(metric, observation.ends[end].port), inside);
+    return samples.length < 2 ? null : samples[samples.length - 1].value - samples[0].value;
+  };
+  const sent = gain('port_tx_bytes', sender);
+  const received = gain('port_rx_bytes', sender === 0 ? 1 : 0);
+  if (sent === null || received === null || sent <= 0) return null;
+  return received <= 0;
 }
 
 function directionFindings(context: Context, observation: LinkObservation, sender: 0 | 1): Finding[] {
@@ -44,6 +77,14 @@ function directionFindings(context: Context, observation: LinkObservation, sende
   return [
     { signature: atRest(there) ? 'bytes-missing-at-rest' : 'bytes-vanish', outcome: vanished(there) },
     { signature: atRest(back) ? 'bytes-missing-at-rest-back' : 'bytes-vanish-back', outcome: vanished(back) },
+    {
+      signature: 'sends-into-silence',
+      outcome: outcome(sendsIntoSilence(context, observation, sender)),
+    },
+    {
+      signature: 'sends-into-silence-back',
+      outcome: outcome(sendsIntoSilence(context, observation, sender === 0 ? 1 : 0)),
+    },
     { signature: 'receive-errors', outcome: outcome(receiveErrors(context, receiver.port)) },
   ];
 }
@@ -125,7 +166,7 @@ const POLLS_APART_NS = 1e9;
  */
 function sendersRetransmit(context: Context, observation: LinkObservation): boolean | null {
   const { topology } = context;
-  const first = firstSign(observation);
+  const first = firstSign(context, observation);
   const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
   const series = (own.length > 0 ? own : topology.nics).flatMap((nic) =>
     RETRANSMISSIONS.map((metric) => context.read(metric, nicId(nic.name))),
@@ -136,12 +177,14 @@ function sendersRetransmit(context: Context, observation: LinkObservation): bool
 }
 
 /** The stretch in which the link first showed that anything was wrong. */
-function firstSign(observation: LinkObservation): Interval | null {
+function firstSign(context: Context, observation: LinkObservation): Interval | null {
+  const stall = stallOf(context, observation);
   const signs = [
     ...observation.episodes.map(({ fromNs }) => ({ fromNs, toNs: fromNs })),
     ...observation.ends.flatMap((end) => end.downEvents ?? []),
     ...observation.sentBy.flatMap(({ began }) => (began === null ? [] : [began])),
     ...lonelySessionLosses(observation).map(({ fromNs }) => ({ fromNs, toNs: fromNs })),
+    ...(stall === null ? [] : [{ fromNs: stall.fromNs, toNs: stall.fromNs }]),
   ];
   return signs.sort((one, other) => one.toNs - other.toNs)[0] ?? null;
 }

@@ -7,15 +7,17 @@
  */
 import { elementName, elementRef, portId } from '../../kernel/elements.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
+import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { stallOnsetNs } from '../features/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
+import type { Signature } from '../likelihoods.js';
 import { when } from '../wording.js';
 import type { Candidate, Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
-import { linkFindings, lonelySessionLosses } from './link-findings.js';
+import { linkFindings, lonelySessionLosses, stallOf } from './link-findings.js';
 
 export const oneWayLoss: Family = {
   hypotheses: ['one-way-loss/unknown'],
@@ -31,11 +33,12 @@ export const oneWayLoss: Family = {
 };
 
 function lossReason(culprit: Explanation): string {
-  const missing = (['bytes-vanish', 'bytes-missing-at-rest'] as const).some(
-    (signature) => outcomeOf(culprit, signature) === 'present',
-  );
-  return missing
-    ? 'Bytes counted out at one end were never counted in at the other.'
+  const shows = (signature: Signature): boolean => outcomeOf(culprit, signature) === 'present';
+  if (shows('bytes-vanish') || shows('bytes-missing-at-rest') || shows('sends-into-silence')) {
+    return 'Bytes counted out at one end were never counted in at the other.';
+  }
+  return shows('all-its-connections-stall')
+    ? 'Everything that its NIC sends and receives stood still, while its partners went on with others.'
     : 'The liveness session failed, but no lost bytes were counted.';
 }
 
@@ -43,8 +46,13 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
   return links.flatMap((observation) => {
     const sessions = lonelySessionLosses(observation);
     const vanished = observation.sentBy.some((direction) => direction.began !== null);
-    if (sessions.length === 0 && !vanished) return [];
-    const during = suffering(context, observation, sessions);
+    const stall = stallWhileUp(context, observation);
+    if (sessions.length === 0 && !vanished && stall === null) return [];
+    const signs = [
+      ...brackets(observation),
+      ...(stall === null ? [] : [{ fromNs: stall.fromNs, toNs: stall.fromNs }]),
+    ];
+    const during = suffering(context, observation, [...sessions, ...(stall === null ? [] : [stall])]);
     return ([0, 1] as const).map((sender): Candidate => ({
       hypothesis: 'one-way-loss/unknown',
       element: elementRef(observation.link.id),
@@ -53,33 +61,37 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
       links: [observation.link.index],
       findings: linkFindings(context, observation, sender),
       during,
-      onsetNs: onsetOf(context, observation, sessions),
+      onsetNs: onsetOf(context, signs, sessions),
     }));
   });
+}
+
+/** A stall of the NIC that no port going down explains. */
+function stallWhileUp(context: Context, observation: LinkObservation): Interval | null {
+  const stall = stallOf(context, observation);
+  if (stall === null || observation.episodes.some((episode) => overlaps(episode, stall))) return null;
+  const events = observation.ends.flatMap((end) => end.downEvents ?? []);
+  return events.some((event) => overlaps(event, stall)) ? null : stall;
 }
 
 function brackets(observation: LinkObservation): Interval[] {
   return observation.sentBy.flatMap((direction) => (direction.began === null ? [] : [direction.began]));
 }
 
-function suffering(context: Context, observation: LinkObservation, sessions: readonly Interval[]): Interval {
+function suffering(context: Context, observation: LinkObservation, others: readonly Interval[]): Interval {
   const began = brackets(observation);
   const lastSeen = observation.sentBy.flatMap(({ lastSeenNs }) => (lastSeenNs === null ? [] : [lastSeenNs]));
   return {
-    fromNs: Math.max(context.window.fromNs, Math.min(...[...began, ...sessions].map(({ fromNs }) => fromNs))),
-    toNs: Math.max(...sessions.map(({ toNs }) => toNs), ...lastSeen),
+    fromNs: Math.max(context.window.fromNs, Math.min(...[...began, ...others].map(({ fromNs }) => fromNs))),
+    toNs: Math.max(...others.map(({ toNs }) => toNs), ...lastSeen),
   };
 }
 
 /** A session falls a few missed hellos late, a poll finds the loss up to an interval late: a stall is sharper. */
-function onsetOf(
-  context: Context,
-  observation: LinkObservation,
-  sessions: readonly Interval[],
-): number | null {
+function onsetOf(context: Context, signs: readonly Interval[], sessions: readonly Interval[]): number | null {
   const sessionNs = Math.min(Infinity, ...sessions.map(({ fromNs }) => fromNs));
   if (sessionNs <= context.window.fromNs) return null;
-  const bracket = brackets(observation).sort((one, other) => one.toNs - other.toNs)[0];
+  const bracket = [...signs].sort((one, other) => one.toNs - other.toNs)[0];
   if (bracket === undefined) return sessionNs;
   const latest = Math.min(sessionNs, bracket.toNs);
   if (latest <= bracket.fromNs) return latest;

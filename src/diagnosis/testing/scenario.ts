@@ -5,7 +5,7 @@
  * device at its own phase, and sends in bursts, so that honest counters disagree at any instant. Not modelled:
  * routing, transport, congestion; slow jobs are told by the spec.
  */
-import { deviceId, edgeId, jobId, portId } from '../../kernel/elements.js';
+import { deviceId, edgeId, jobId, nicId, portId } from '../../kernel/elements.js';
 import { Prng } from '../../kernel/prng.js';
 import { SeriesBuilder } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';
@@ -26,9 +26,11 @@ const UNAWARE_NS = 0.5 * SECOND;
 const SESSION_LOSS_NS = 0.9 * SECOND;
 
 export interface Trouble {
-  type: 'cut' | 'shut-down' | 'one-way' | 'dead' | 'no-management';
-  /** Link index for cut, port index for shut-down and one-way (the sender), device index for the others. */
+  type: 'cut' | 'shut-down' | 'one-way' | 'dead' | 'no-management' | 'slow' | 'slow-host';
+  /** Index of a link for cut and slow, a port for shut-down and one-way (the sender), a NIC for slow-host, else a device. */
   at: number;
+  /** What a slow link runs at. */
+  rateGbps?: number;
   /** Seconds. */
   from: number;
   to: number;
@@ -68,6 +70,7 @@ export class Scenario {
     });
     this.topology.ports.forEach((port) => this.watchPort(port.index));
     this.topology.devices.forEach((device) => this.pollDevice(device.index));
+    this.topology.nics.forEach((nic) => this.pollNic(nic.index));
     this.jobs.forEach((job) => this.runJob(job));
     const series = [...this.builders.values()].map((builder) => builder.build());
     return {
@@ -85,7 +88,11 @@ export class Scenario {
   }
 
   private has(type: Trouble['type'], at: number, timeNs: number): boolean {
-    return this.troubles.some(
+    return this.trouble(type, at, timeNs) !== undefined;
+  }
+
+  private trouble(type: Trouble['type'], at: number, timeNs: number): Trouble | undefined {
+    return this.troubles.find(
       (trouble) =>
         trouble.type === type &&
         trouble.at === at &&
@@ -113,13 +120,7 @@ export class Scenario {
 
   /** Seconds since what the port sends began to vanish, in ns; -1 while it arrives. */
   private vanishingNs(port: number, timeNs: number): number {
-    const loss = this.troubles.find(
-      (trouble) =>
-        trouble.type === 'one-way' &&
-        trouble.at === port &&
-        timeNs >= trouble.from * SECOND &&
-        timeNs < trouble.to * SECOND,
-    );
+    const loss = this.trouble('one-way', port, timeNs);
     return loss === undefined ? -1 : timeNs - loss.from * SECOND;
   }
 
@@ -166,6 +167,7 @@ export class Scenario {
       tell('port_admin_status', timeNs, this.has('shut-down', port, timeNs) ? 0 : 1);
       if (hasSession) tell('bfd_session_status', timeNs, up && !this.sessionLost(port, timeNs) ? 1 : 0);
       this.pollAt(port, timeNs, 'port_link_down_events', events);
+      if (up) this.pollAt(port, timeNs, 'port_rate_gbps', this.rateGbps(port, timeNs));
       const opticPoll = timeNs % OPTIC_POLL_NS === 0;
       if (opticPoll && this.alive(port, timeNs) && !this.has('no-management', own.index, timeNs)) {
         const light = -2 + 0.01 * this.random.normal();
@@ -184,6 +186,24 @@ export class Scenario {
     for (let timeNs = this.phaseNs[device]; timeNs <= this.endNs; timeNs += POLL_NS) {
       const silent = this.has('dead', device, timeNs) || this.has('no-management', device, timeNs);
       this.put('device_reachable', element, timeNs, silent ? 0 : 1);
+    }
+  }
+
+  private rateGbps(port: number, timeNs: number): number {
+    const link = this.topology.links[this.topology.ports[port].link];
+    return this.trouble('slow', link.index, timeNs)?.rateGbps ?? link.rateGbps;
+  }
+
+  private pollNic(nic: number): void {
+    const { name, ports } = this.topology.nics[nic];
+    let pausedS = 0;
+    for (let timeNs = 0; timeNs <= this.endNs; timeNs += POLL_NS) {
+      const slow = this.has('slow-host', nic, timeNs - POLL_NS / 2);
+      if (slow) pausedS += 0.4;
+      for (const metric of ['nic_pcie_read_stalled_ratio', 'nic_pcie_write_stalled_ratio']) {
+        this.put(metric, nicId(name), timeNs, (slow ? 0.5 : 0) + 0.01 * this.random.uniform());
+      }
+      this.put('port_pause_tx_s', portId(this.topology.ports[ports[0]].name), timeNs, pausedS);
     }
   }
 

@@ -1,0 +1,78 @@
+/**
+ * NICs all of whose connections stand still together: the mark of loss on the NIC's own link.
+ *
+ * A connection whose data vanishes stalls, and so does one whose ACKs vanish; a link that loses one direction therefore
+ * stops everything its NIC sends and everything it receives, while the partners go on with others. This is tomography in
+ * its smallest form: what all stalled connections share, and no moving one does. Between switches there are other ways
+ * and liveness sessions, so that only links of hosts are judged so. A NIC with a single partner tells nothing: the
+ * partner looks the same.
+ */
+import type { Series } from '../../telemetry/series.js';
+import type { Context, Interval } from './context.js';
+import { increments, union } from './samples.js';
+
+/** Shorter stalls heal by themselves: a reroute, a lost packet and its timer. */
+const LEAST_STALL_NS = 2e9;
+/** Share of a poll interval without an answer that counts as standing still. */
+const STILL = 0.5;
+
+interface Edge {
+  source: number;
+  destination: number;
+  still: Interval[];
+}
+
+/** By NIC: the longest time in which nothing it sent or was sent was acknowledged; null without any, or unknown. */
+export function observeNicStalls(context: Context): (Interval | null)[] {
+  const ofNic = context.topology.nics.map((): Edge[] => []);
+  for (const edge of activeEdges(context)) {
+    ofNic[edge.source].push(edge);
+    ofNic[edge.destination].push(edge);
+  }
+  return ofNic.map((edges, nic) => {
+    const partners = new Set(edges.map(({ source, destination }) => (source === nic ? destination : source)));
+    if (partners.size < 2) return null;
+    const together = edges.map(({ still }) => still).reduce(intersection);
+    const longest = [...together].sort((one, other) => lengthNs(other) - lengthNs(one)).at(0);
+    return longest !== undefined && lengthNs(longest) >= LEAST_STALL_NS ? longest : null;
+  });
+}
+
+const lengthNs = ({ fromNs, toNs }: Interval): number => toNs - fromNs;
+
+/** Connections over the fabric that moved or tried to. */
+function activeEdges(context: Context): Edge[] {
+  const jobs = new Map(context.jobs.map((job) => [job.name, job]));
+  const { gpus } = context.topology;
+  return context.all('edge_stalled_s').flatMap((series) => {
+    const [, name, from, to] = /^edge:(.*)\/(\d+)-(\d+)$/.exec(series.element) ?? [];
+    const job = jobs.get(name);
+    if (job === undefined) return [];
+    const still = stillTimes(series);
+    const moved = increments(context.read('edge_tx_bytes', series.element)).some(({ gain }) => gain > 0);
+    if (!moved && still.length === 0) return [];
+    const nicOf = (rank: number): number => gpus[job.placement[rank]].nic;
+    return [{ source: nicOf(Number(from)), destination: nicOf(Number(to)), still }];
+  });
+}
+
+/** The first part of a stall is as long as the counter says, not as the poll interval. */
+function stillTimes(series: Series): Interval[] {
+  const spans: Interval[] = [];
+  let still = false;
+  for (const { fromNs, toNs, gain } of increments(series)) {
+    const began = Math.max(fromNs, toNs - gain * 1e9);
+    if (gain > 0 && (!still || toNs - began >= STILL * (toNs - fromNs))) spans.push({ fromNs: began, toNs });
+    still = gain > 0;
+  }
+  return union(spans);
+}
+
+function intersection(one: readonly Interval[], other: readonly Interval[]): Interval[] {
+  return one.flatMap((a) =>
+    other.flatMap((b) => {
+      const both = { fromNs: Math.max(a.fromNs, b.fromNs), toNs: Math.min(a.toNs, b.toNs) };
+      return lengthNs(both) > 0 ? [both] : [];
+    }),
+  );
+}

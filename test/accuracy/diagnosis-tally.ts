@@ -1,0 +1,78 @@
+/**
+ * Counts how often the diagnosis is right over many cases, and prints a row of figures for each kind of case.
+ */
+import { expect } from '@jest/globals';
+import { diagnose } from '../../src/diagnosis/index.js';
+import type { Verdict } from '../../src/diagnosis/index.js';
+import { runCase } from './diagnosis-cases.js';
+import type { CaseRequest, DiagnosisCase } from './diagnosis-cases.js';
+import { ACCURACY_FAULTS } from './diagnosis-faults.js';
+import type { FaultName } from './diagnosis-faults.js';
+
+export interface Tally {
+  cases: number;
+  /** The hurt element ranks first. */
+  element: number;
+  /** ... and nothing else is named. */
+  alone: number;
+  /** ... with kind, side (where the truth knows it) and direction. */
+  details: number;
+  /** Of those found, s. */
+  worstOnsetErrorS: number;
+  misses: string[];
+}
+
+export const requests = (
+  fault: FaultName,
+  seeds: readonly number[],
+  rest: Partial<CaseRequest> = {},
+): CaseRequest[] =>
+  ACCURACY_FAULTS[fault].tiers.flatMap((tier) =>
+    seeds.map((seed) => ({ faults: [{ fault, tier }], seed, ...rest })),
+  );
+
+export async function tally(all: readonly CaseRequest[]): Promise<Tally> {
+  const result: Tally = { cases: 0, element: 0, alone: 0, details: 0, worstOnsetErrorS: 0, misses: [] };
+  for (const request of all) {
+    const drill = await runCase(request);
+    const verdict = diagnose(drill);
+    const { element, alone, details, onsetErrorS } = compare(drill, verdict);
+    result.cases++;
+    result.element += Number(element);
+    result.alone += Number(alone);
+    result.details += Number(details);
+    result.worstOnsetErrorS = Math.max(result.worstOnsetErrorS, onsetErrorS);
+    if (!alone || !details) {
+      const { fault, tier } = request.faults[0];
+      result.misses.push(`${fault} ${tier} seed ${request.seed}: ${verdict.answer}`);
+    }
+  }
+  return result;
+}
+
+function compare({ truth: [truth] }: DiagnosisCase, { culprits }: Verdict) {
+  const first = culprits.at(0);
+  const element = first?.element.id === truth.elements[0].id;
+  const side = truth.side === 'unknown' || first?.side === truth.side;
+  const details = element && side && first?.kind === truth.kind && first.direction === truth.direction;
+  const onsetS = first?.onset_s ?? null;
+  const onsetErrorS = element && onsetS !== null ? Math.abs(onsetS - truth.fromNs / 1e9) : 0;
+  return { element, alone: element && culprits.length === 1, details, onsetErrorS };
+}
+
+/** `renegotiated  8 cases: element 8, alone 8, details 8, onset within 0.5 s`, on the test run's own output. */
+export function print(name: string, { cases, element, alone, details, worstOnsetErrorS }: Tally): void {
+  const onset = `onset within ${worstOnsetErrorS.toFixed(2)} s`;
+  process.stdout.write(
+    `  ${name.padEnd(24)} ${cases} cases: element ${element}, alone ${alone}, details ${details}, ${onset}\n`,
+  );
+}
+
+/** Fails with the misses, and their seeds, when a share is not reached. */
+export function floor({ cases, element, details, misses }: Tally, share: number): void {
+  const enough = element >= share * cases && details >= DETAILS * cases;
+  expect(enough ? [] : misses).toEqual([]);
+}
+
+/** Kind and side must be right in so many cases. */
+const DETAILS = 0.9;
