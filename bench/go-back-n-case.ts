@@ -24,9 +24,9 @@ export const isLossyCase = ({ topology }: CongestionCase): boolean =>
   topology.links.some((link) => link.packet_loss > 0);
 
 /** @throws InputError for more than one flow, or a path of unequal links: W and R are those of one rate */
-export function goBackNRows(name: string, source: CongestionCase): BenchRow[] {
+export function goBackNRows(name: string, source: CongestionCase, seed: number): BenchRow[] {
   const { transfer, peerPackets } = lossyTransfer(source);
-  const random = new Prng(1).stream('loss');
+  const random = new Prng(seed).stream('loss');
   const excess = Float64Array.from(
     { length: RUNS },
     () => samplePacketsSent(transfer, random) / transfer.packets - 1,
