@@ -40,9 +40,8 @@ export async function startService(
     ...environment,
   });
   const app = await startApp(config, parts);
-  const observer = new pg.Client({ connectionString: database.url });
+  const observer = new pg.Pool({ connectionString: database.url, max: 1 });
   observer.on('error', () => undefined);
-  await observer.connect();
   return {
     client: new HttpClient(app.url!, config.token),
     url: app.url!,
