@@ -7,13 +7,14 @@ import { listChoices, nearestHint } from '../kernel/nearest.js';
 import type { FaultKind } from './fault.js';
 import { linkDown } from './link-down.js';
 import { none } from './none.js';
+import { opticError } from './optic-error.js';
 import { speedDowngrade } from './speed-downgrade.js';
 import { straggler } from './straggler.js';
 
 /** Parameters differ per kind; whoever takes a kind from here parses them with the kind's own schema first. */
 export type AnyFaultKind = Omit<FaultKind<never>, 'parameters'> & { parameters: z.ZodType };
 
-export const FAULT_KINDS: readonly AnyFaultKind[] = [none, linkDown, speedDowngrade, straggler];
+export const FAULT_KINDS: readonly AnyFaultKind[] = [none, linkDown, speedDowngrade, straggler, opticError];
 
 export const faultKindNames = (): string[] => FAULT_KINDS.map((kind) => kind.name);
 

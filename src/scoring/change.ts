@@ -15,8 +15,10 @@ import { deviation, mean, median } from './statistics.js';
 const NOISE_DEVIATIONS = 6;
 const RATE_TOLERANCE = 0.1;
 const GAUGE_TOLERANCE = 0.01;
-/** Smallest change that means something, by unit: a hundredth of a level in dB is nothing. */
-const MEANINGFUL: Readonly<Record<string, number>> = { dBm: 0.5, '°C': 2 };
+/** Smallest change that means something, by unit: a hundredth of a level in dB is nothing, nor are healthy bit errors. */
+const MEANINGFUL: Readonly<Record<string, number>> = { dBm: 0.5, '°C': 2, 'errors/bit': 1e-8 };
+/** Units of traffic and work: where these never paused, a stop is news. Rare events pause all the time. */
+const PAUSES_NOTABLY = new Set(['bytes', 'steps']);
 /** Samples or intervals that a spread needs. */
 const BASELINE_MIN = 3;
 
@@ -31,13 +33,17 @@ function firstOutlier(
   injectedNs: number,
   tolerance: number,
   centreOf: (values: readonly number[]) => number,
-  least = 0,
+  unit = '',
 ): number | null {
   const baseline = points.filter(({ timeNs }) => timeNs <= injectedNs).map(({ value }) => value);
   if (baseline.length < BASELINE_MIN) return null;
   const centre = centreOf(baseline);
-  const limit = Math.max(NOISE_DEVIATIONS * deviation(baseline), tolerance * Math.abs(centre), least);
-  const neverPaused = Math.min(...baseline) > 0;
+  const limit = Math.max(
+    NOISE_DEVIATIONS * deviation(baseline),
+    tolerance * Math.abs(centre),
+    MEANINGFUL[unit] ?? 0,
+  );
+  const neverPaused = PAUSES_NOTABLY.has(unit) && Math.min(...baseline) > 0;
   const outlier = points.find(
     ({ timeNs, value }) =>
       timeNs > injectedNs && (Math.abs(value - centre) > limit || (neverPaused && value === 0)),
@@ -79,9 +85,9 @@ export function changedAtNs(series: Series, injectedNs: number, endNs: number): 
         : firstStateChange(samples, injectedNs),
     );
   } else if (definition.kind === 'counter') {
-    found.push(firstOutlier(rates(samples), injectedNs, RATE_TOLERANCE, mean));
+    found.push(firstOutlier(rates(samples), injectedNs, RATE_TOLERANCE, mean, definition.unit));
   } else {
-    found.push(firstOutlier(samples, injectedNs, GAUGE_TOLERANCE, median, MEANINGFUL[definition.unit]));
+    found.push(firstOutlier(samples, injectedNs, GAUGE_TOLERANCE, median, definition.unit));
   }
   if (definition.sampling === 'poll') found.push(firstSilence(samples, injectedNs, endNs));
   const times = found.filter((time): time is number => time !== null);

@@ -5,27 +5,40 @@ import { describe, expect, it } from '@jest/globals';
 import { planDrill, type Plan } from '../../src/drill/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import type { Judgement } from '../../src/drill/judge.js';
-import { loadDefinitions } from '../../src/experiments/definition/load.js';
+import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
+import { loadDefinitions, type LoadedFile } from '../../src/experiments/definition/load.js';
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
-import { CHECKOUT, filesBelow, readSource } from '../support/source-tree.js';
-import { join } from 'node:path';
+import { filesBelow, readSource } from '../support/source-tree.js';
 
-const noFiles = (path: string): string => {
-  throw new Error(`an example reads ${path}`);
-};
+/** Files that an example names lie beside it. */
+const beside = (path: string): string => readSource(`experiments/${path}`);
+
+const definitionsIn = (file: string): LoadedFile => loadDefinitions(readSource(file), beside, file);
 
 function experimentOf(file: string): Experiment {
-  const { experiments } = loadDefinitions(readSource(file), noFiles, join(CHECKOUT, file));
+  const { experiments } = definitionsIn(file);
   expect(experiments).toHaveLength(1);
   return experiments[0].value;
 }
 
-async function drill(experiment: Experiment): Promise<{ plan: Plan; judgement: Judgement }> {
+/** A fabric in the same file, or the one in the file that the experiment names. */
+function fabricOf(file: string, experiment: Experiment): FabricDocument {
+  const named = (fabrics: LoadedFile['fabrics']) =>
+    fabrics.find(({ value }) => value.metadata.name === experiment.spec.fabric)?.value;
+  return (
+    named(definitionsIn(file).fabrics) ??
+    definitionsIn(`experiments/${experiment.spec.fabric}`).fabrics[0].value
+  );
+}
+
+async function drill(
+  file: string,
+  experiment = experimentOf(file),
+): Promise<{ plan: Plan; judgement: Judgement }> {
   const { name } = experiment.metadata;
-  const { fabrics } = loadDefinitions(readSource(`experiments/${experiment.spec.fabric}`), noFiles);
-  const fabric = await openFabric(fabrics[0].value, experiment.spec.seed);
+  const fabric = await openFabric(fabricOf(file, experiment), experiment.spec.seed);
   const plan = await planDrill({ name, spec: experiment.spec, fabric, seed: experiment.spec.seed });
   const done = () => Promise.resolve();
   const judgement = await runDrill({
@@ -50,7 +63,7 @@ it('every fault kind has an example, named like it', () => {
 
 describe.each(examples)('%s', (file) => {
   it('passes', async () => {
-    const { plan, judgement } = await drill(experimentOf(file));
+    const { plan, judgement } = await drill(file);
     expect(plan.unsupported).toEqual([]);
     expect(judgement.reasons).toEqual([]);
     expect(judgement.state).toBe('passed');
@@ -59,7 +72,7 @@ describe.each(examples)('%s', (file) => {
 
 describe('a control', () => {
   it('has a full explainability score, no recovery or isolation score, and no truth', async () => {
-    const { judgement } = await drill(experimentOf('experiments/none.yaml'));
+    const { judgement } = await drill('experiments/none.yaml');
     expect(judgement.truth).toEqual([]);
     expect(judgement.scores.explainability.score).toBe(100);
     expect(judgement.scores.recovery.score).toBeNull();
@@ -69,7 +82,7 @@ describe('a control', () => {
   it('is inconclusive when it asks for a ranking, which a control does not have', async () => {
     const experiment = experimentOf('experiments/none.yaml');
     experiment.spec.objectives = ['explainability.top1 == 1'];
-    const { judgement } = await drill(experiment);
+    const { judgement } = await drill('experiments/none.yaml', experiment);
     expect(judgement.state).toBe('inconclusive');
   });
 
@@ -78,6 +91,6 @@ describe('a control', () => {
       'kind: none\n      at',
       'kind: none\n      target: { type: link }\n      at',
     );
-    expect(() => loadDefinitions(text, noFiles)).toThrow(/target/);
+    expect(() => loadDefinitions(text, beside)).toThrow(/target/);
   });
 });

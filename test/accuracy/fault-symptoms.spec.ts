@@ -30,7 +30,9 @@ const SILENT_WITH_A_SWITCH: readonly MetricName[] = [
   'route_port_prefixes',
   'optic_rx_power_dbm',
   'optic_tx_power_dbm',
+  'optic_bias_ma',
   'optic_temperature_c',
+  'port_fec_uncorrected_codewords',
 ];
 
 interface Case {
@@ -58,8 +60,10 @@ const PACE = [...JOB_PACE, 'rank_wait_time_s'] as const;
 const SLOWER_STEPS = ['job_steps', 'job_step_time_s', 'job_gpu_utilisation'] as const;
 /** Queue pairs that lose packets wait and try again. */
 const RETRIES = ['edge_stalled_s', 'nic_adaptive_retransmissions'] as const;
-/** N/A while a port is down. */
-const DOWN = ['port_rate_gbps'] as const;
+/** Bits that FEC corrects on any link are fewer where fewer bits arrive. */
+const FEWER_BITS = ['port_fec_corrected_codewords', 'port_fec_symbol_errors', 'port_fec_pre_ber'] as const;
+/** N/A, or standing still, while a port is down. */
+const DOWN = ['port_rate_gbps', ...FEWER_BITS] as const;
 /** What a switch still sends to a port that is down. */
 const DROPPED = ['port_tx_discards', 'queue_drop_packets'] as const;
 const ROUTES = ['route_next_hops', 'bfd_session_status'] as const;
@@ -107,14 +111,14 @@ const CASES: readonly Case[] = [
     variant: 'renegotiated',
     params: { variant: 'renegotiated', rate: '50Gbps' },
     target: HOST_LINK,
-    also: [...BYTES, ...PACE],
+    also: [...FEWER_BITS, ...BYTES, ...PACE],
   },
   {
     kind: 'speed-downgrade',
     variant: 'lane-loss',
     params: { variant: 'lane-loss', lost: 7, lanes: 8 },
     target: HOST_LINK,
-    also: [...BYTES, ...PACE],
+    also: [...FEWER_BITS, ...BYTES, ...PACE],
   },
   {
     kind: 'speed-downgrade',
@@ -136,6 +140,28 @@ const CASES: readonly Case[] = [
     params: { variant: 'host', slowdown: 1.5 },
     target: 'device:host-1',
     also: [...BYTES, ...SLOWER_STEPS],
+  },
+  {
+    kind: 'optic-error',
+    variant: 'constant',
+    params: { variant: 'constant', ber: 1e-3 },
+    target: HOST_LINK,
+    // The ring over this link has room for what is sent again: another rail's is slower.
+    also: [...BYTES, 'nic_adaptive_retransmissions'],
+  },
+  {
+    kind: 'optic-error',
+    variant: 'stepped',
+    params: { variant: 'stepped', toBer: 1e-3, steps: 3 },
+    target: HOST_LINK,
+    also: [...BYTES, 'nic_adaptive_retransmissions'],
+  },
+  {
+    kind: 'optic-error',
+    variant: 'ramped',
+    params: { variant: 'ramped', toBer: 1e-3 },
+    target: HOST_LINK,
+    also: [...BYTES],
   },
 ];
 

@@ -27,6 +27,13 @@ const SPEC = {
 } as const;
 
 const LINK = 'link:leaf-1/p2--spine-1/p1';
+const ERRORS = {
+  type: 'bit-errors',
+  link: LINK,
+  bitErrorRatio: 1e-3,
+  laneShare: 0.5,
+  cause: 'connector',
+} as const;
 const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[] }> = {
   'link-admin-down': {
     known: { type: 'link-admin-down', link: LINK, port: 'port:spine-1/p1' },
@@ -50,6 +57,13 @@ const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[]
   'link-rate': {
     known: { type: 'link-rate', link: LINK, rateGbps: 100 },
     unknown: [{ type: 'link-rate', link: 'link:leaf-1/p2--spine-9/p1', rateGbps: 100 }],
+  },
+  'bit-errors': {
+    known: { ...ERRORS, fromPort: 'port:leaf-1/p2' },
+    unknown: [
+      { ...ERRORS, fromPort: 'port:leaf-2/p2' },
+      { ...ERRORS, link: 'link:leaf-1/p2--spine-9/p1', fromPort: 'port:leaf-1/p2' },
+    ],
   },
   'compute-slowdown': {
     known: { type: 'compute-slowdown', device: 'device:host-1', gpu: 0, factor: 2 },

@@ -40,6 +40,18 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     rateGbps: z.number().positive(),
   }),
   z.strictObject({
+    type: z.literal('bit-errors'),
+    link,
+    /** What this port sends arrives with errors. */
+    fromPort: port,
+    /** Before FEC, on the lanes that are hit. */
+    bitErrorRatio: z.number().positive().max(0.5),
+    /** Share of the lanes that are hit. */
+    laneShare: z.number().positive().max(1),
+    /** Where the errors come from, which decides what optical sensors show. */
+    cause: z.enum(['connector', 'laser', 'serdes']),
+  }),
+  z.strictObject({
     type: z.literal('compute-slowdown'),
     device,
     /** Position of one GPU within the host, from 0; all of them when left out. */

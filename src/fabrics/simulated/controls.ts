@@ -11,6 +11,7 @@ import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Link, Topology } from '../../topology/model.js';
 import type { Impairment, ImpairmentType } from '../contract/impairment.js';
 import { measured, twoValued, type Control } from './control.js';
+import { signalControl } from './signal-control.js';
 
 /** What each impairment costs in realism here. */
 export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new Map<ImpairmentType, string>([
@@ -25,6 +26,10 @@ export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new M
     'simulated: power off and on; processes on a host are lost, a switch keeps its configuration',
   ],
   ['link-rate', 'simulated: both ends run at the lower speed, without the moment of renegotiation'],
+  [
+    'bit-errors',
+    'simulated: RS(544,514) in closed form, expected frame loss and go-back-N, lost alignment at random',
+  ],
   ['compute-slowdown', 'simulated: computations of the ranks on these GPUs take longer, the others wait'],
   [
     'nic-host-rate',
@@ -66,6 +71,25 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
         set: (healthy) => simulator.setPower(device, healthy),
       });
     }
+    case 'bit-errors': {
+      const link = linkOf(topology, impairment.link);
+      const port = endOf(topology, link, impairment.fromPort, '/fromPort');
+      return signalControl(impairment, 2 * link.index + Number(link.portB === port), simulator);
+    }
+    case 'link-rate':
+    case 'nic-host-rate':
+    case 'compute-slowdown':
+      return speedControl(simulator, impairment);
+  }
+}
+
+/** Settings that are a number: how fast something goes. */
+function speedControl(
+  simulator: FlowSimulator,
+  impairment: Extract<Impairment, { type: 'link-rate' | 'nic-host-rate' | 'compute-slowdown' }>,
+): Control {
+  const { topology } = simulator;
+  switch (impairment.type) {
     case 'link-rate': {
       const { index, rateGbps } = linkOf(topology, impairment.link);
       const wanted = lowerRate(impairment.rateGbps, rateGbps, impairment.link);

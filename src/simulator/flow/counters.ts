@@ -19,6 +19,11 @@ export class Counters {
   readonly ackTimeouts: Float64Array;
   readonly adaptiveRetransmissions: Float64Array;
   readonly retriesExceeded: Float64Array;
+  /** By NIC, expected values: NAKs that its QPs heard, and packets that came behind a gap. */
+  readonly sequenceErrors: Float64Array;
+  readonly outOfSequence: Float64Array;
+  /** By direction, expected value: frames that arrived damaged and were dropped. */
+  readonly damaged: Float64Array;
   /** By NIC: ns in which it waited for its host to deliver, or to take, data. */
   readonly pcieReadStalledNs: Float64Array;
   readonly pcieWriteStalledNs: Float64Array;
@@ -37,6 +42,9 @@ export class Counters {
     this.ackTimeouts = new Float64Array(topology.nics.length);
     this.adaptiveRetransmissions = new Float64Array(topology.nics.length);
     this.retriesExceeded = new Float64Array(topology.nics.length);
+    this.sequenceErrors = new Float64Array(topology.nics.length);
+    this.outOfSequence = new Float64Array(topology.nics.length);
+    this.damaged = new Float64Array(2 * topology.links.length);
     this.pcieReadStalledNs = new Float64Array(topology.nics.length);
     this.pcieWriteStalledNs = new Float64Array(topology.nics.length);
     this.pausedNs = new Float64Array(2 * topology.links.length);

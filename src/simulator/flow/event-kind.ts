@@ -24,6 +24,8 @@ export const EVENT = {
   computeDone: 9,
   /** Subject job, detail operation: a collective without bytes ends. */
   emptyCollective: 11,
+  /** Subject direction: its receiver loses its alignment, or finds it again. */
+  alignment: 12,
   /** Subject job: its peers give up on a dead host. */
   jobLost: 10,
 } as const;

@@ -4,7 +4,7 @@
  * A flow is one shape with so many wire bytes to go. While any of its QPs has no working path the whole flow stands
  * still, since its edges move at the pace of the slowest. Rates are re-solved once per instant, for what its events
  * touched; a flow's bytes are settled only when its rate changes or someone reads counters.
- * Not modelled: slow start after a stall, congestion control, queues, what a link's loss ratio costs in retransmissions.
+ * Not modelled: slow start after a stall, congestion control, queues.
  */
 import { packetBytes, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
@@ -14,10 +14,12 @@ import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
 import type { FlowShape } from './flow-shape.js';
 import { HostSide } from './host-side.js';
+import { countLosses, countTimeouts } from './losses.js';
 import { MaxMin } from './maxmin.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { QpTimers } from './qp-timers.js';
 import type { Rates } from './rates.js';
+import type { Signals } from './signals.js';
 
 const IDLE = 0;
 /** Told to start at this instant; runs or stalls once all events of the instant are known. */
@@ -59,7 +61,7 @@ export class FlowEngine {
   private listener!: FlowListener;
   private seenEpoch = 0;
   private seenVersion = 0;
-  private seenRates = 0;
+  private seenConditions = 0;
   readonly hostSide: HostSide;
   private someQpResumed = false;
   private readonly starting: number[] = [];
@@ -67,6 +69,7 @@ export class FlowEngine {
 
   constructor(
     private readonly rates: Rates,
+    private readonly signals: Signals,
     private readonly settings: FabricSettings,
     private readonly queue: EventQueue,
     private readonly beliefs: Beliefs,
@@ -110,6 +113,10 @@ export class FlowEngine {
     flow.unread += flow.remaining;
     flow.remaining = 0;
     this.release(flow);
+    for (const { connection, lossRatio } of flow.shape!.lossy) {
+      const { sourceNic } = this.connections.all[connection];
+      countTimeouts(sourceNic, flow.shape!.steps * lossRatio, this.counters, this.timers.schedule);
+    }
     this.finishAfter(nowNs, index, flow.shape!.latencyNs);
   }
 
@@ -153,12 +160,13 @@ export class FlowEngine {
 
   /** Brings flows and rates up to date after all events of an instant. */
   commit(nowNs: number): void {
-    const { rates } = this;
+    const { rates, signals } = this;
+    const conditions = rates.version + signals.version;
     const moved = this.seenEpoch !== this.beliefs.epoch || this.seenVersion !== this.physical.version;
-    if (moved || this.seenRates !== rates.version) {
+    if (moved || this.seenConditions !== conditions) {
       this.seenEpoch = this.beliefs.epoch;
       this.seenVersion = this.physical.version;
-      this.seenRates = rates.version;
+      this.seenConditions = conditions;
       for (const capacity of rates.changed) this.solver.setCapacity(capacity, rates.capacities[capacity]);
       this.unsolved ||= rates.changed.length > 0;
       rates.changed.length = 0;
@@ -237,6 +245,7 @@ export class FlowEngine {
       return;
     }
     flow.variable = this.solver.add(shape.links, shape.coefficients, shape.linkCount);
+    if (shape.cap < Infinity) this.solver.setCap(flow.variable, shape.cap);
     this.flowOfVariable[flow.variable] = index;
     this.unsolved = true;
   }
@@ -288,6 +297,7 @@ export class FlowEngine {
       if (flow.version === shape.version || flow.variable < 0) continue;
       flow.version = shape.version;
       this.solver.replace(flow.variable, shape.links, shape.coefficients, shape.linkCount);
+      this.solver.setCap(flow.variable, shape.cap);
       this.unsolved = true;
     }
   }
@@ -359,5 +369,19 @@ export class FlowEngine {
     const { delivered } = this.counters;
     const payload = bytes * payloadPerWire;
     for (let at = 0; at < connectionIds.length; at++) delivered[connectionIds[at]] += weights[at] * payload;
+    if (flow.shape!.lossy.length > 0) this.countDamage(flow.shape!, bytes);
+  }
+
+  /** Frames that links damaged while so many useful bytes got across, and how the NICs noticed. */
+  private countDamage(shape: FlowShape, bytes: number): void {
+    const { counters, connections, timers, signals } = this;
+    const packets = bytes / packetBytes(this.settings);
+    for (let at = 0; at < shape.linkCount && shape.links[at] < signals.frameLoss.length; at++) {
+      const direction = shape.links[at];
+      counters.damaged[direction] += shape.coefficients[at] * packets * signals.frameLoss[direction];
+    }
+    for (const lossy of shape.lossy) {
+      countLosses(lossy, packets * lossy.weight, counters, connections, timers.schedule);
+    }
   }
 }

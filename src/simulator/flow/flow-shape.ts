@@ -4,13 +4,17 @@
  * The variable's rate x is the wire rate (bytes/ns) of one QP of the group's heaviest edge. A direction's coefficient
  * is the sum over all QPs that send data on it of the edge's weight, plus the ACK share of those whose ACKs return
  * over it. Edges inside a host load two scale-up capacities per GPU, with payload only; so do NICs with the host side,
- * but only while that side is limited. A coupled group is one shape, an uncoupled one a shape per edge.
+ * but only while that side is limited. QPs whose path loses frames load it with what they send again, and bound the
+ * rate by their timeouts. A coupled group is one shape, an uncoupled one a shape per edge.
  */
 import type { Topology } from '../../topology/model.js';
 import type { FlowEdge } from '../../workload/flows.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from './connections.js';
+import { lossyQp, pathLoss, slowdown, type LossyQp } from './losses.js';
 import { hostRead, hostWrite, scaleUpIn, scaleUpOut, type Rates } from './rates.js';
+import type { RetransmissionSchedule } from './retransmission.js';
+import type { Signals } from './signals.js';
 
 /** A local edge: GPU indices instead of a connection. */
 interface LocalEdge {
@@ -25,6 +29,8 @@ export interface ShapeContext {
   settings: FabricSettings;
   connections: Connections;
   rates: Rates;
+  signals: Signals;
+  schedule: RetransmissionSchedule;
   /** One cell per capacity, all zero between uses. */
   scratch: Float64Array;
 }
@@ -41,9 +47,13 @@ export class FlowShape {
   links = new Int32Array(0);
   coefficients = new Float64Array(0);
   linkCount = 0;
+  /** Most that the variable can be, for reasons other than capacity. */
+  cap = Infinity;
+  /** QPs whose path loses frames. */
+  lossy: LossyQp[] = [];
   private readonly local: LocalEdge[] = [];
   private compiledEpoch = -1;
-  private compiledRates = -1;
+  private compiledConditions = -1;
   private pathVersions = -1;
   private checkedEpoch = -1;
   private checkedWires = -1;
@@ -61,7 +71,7 @@ export class FlowShape {
   constructor(
     private readonly context: ShapeContext,
     edges: readonly FlowEdge[],
-    private readonly steps: number,
+    readonly steps: number,
     private readonly scaleUpSteps: number,
     placement: Int32Array,
     private readonly queuePairs: number,
@@ -115,22 +125,23 @@ export class FlowShape {
     return this.works;
   }
 
-  /** Brings `links`, `coefficients` and the round trip up to date with routes and rates. */
+  /** Brings `links`, `coefficients` and the round trip up to date with routes, rates and losses. */
   compile(): void {
-    const { connections, rates } = this.context;
-    const sameRates = this.compiledRates === rates.version;
-    if (sameRates && this.compiledEpoch === connections.epoch) return;
+    const { connections, rates, signals } = this.context;
+    const conditions = rates.version + signals.version;
+    const sameConditions = this.compiledConditions === conditions;
+    if (sameConditions && this.compiledEpoch === connections.epoch) return;
     this.compiledEpoch = connections.epoch;
-    this.compiledRates = rates.version;
+    this.compiledConditions = conditions;
     let versions = 0;
     for (let index = 0; index < this.qps.length; index++) {
       connections.trace(this.qps[index]);
       versions += connections.pathVersion[this.qps[index]];
     }
-    if (sameRates && versions === this.pathVersions) return;
+    if (sameConditions && versions === this.pathVersions) return;
     this.pathVersions = versions;
-    this.gather();
     this.roundTripNs = this.longestRoundTripNs();
+    this.gather();
   }
 
   private gather(): void {
@@ -155,14 +166,39 @@ export class FlowShape {
         load(scaleUpIn(topology, edge.destinationGpu), edge.weight * this.payloadPerWire);
       }
     }
+    const capBefore = this.cap;
+    this.addWaste(touched, load);
     touched.sort((a, b) => a - b);
-    if (this.differs(touched)) {
+    if (this.cap !== capBefore || this.differs(touched)) {
       this.links = Int32Array.from(touched);
       this.coefficients = Float64Array.from(touched, (link) => scratch[link]);
       this.linkCount = touched.length;
       this.version++;
     }
     for (const link of touched) scratch[link] = 0;
+  }
+
+  /** Loads what QPs on lossy paths send in vain, and caps the rate by the slowest of them. */
+  private addWaste(touched: readonly number[], load: (link: number, amount: number) => void): void {
+    const { connections, rates, scratch, settings, schedule, signals } = this.context;
+    this.cap = Infinity;
+    this.lossy = [];
+    if (signals.lossy === 0) return;
+    let alone = Infinity;
+    for (const link of touched) alone = Math.min(alone, rates.capacities[link] / scratch[link]);
+    this.connectionIds.forEach((id, edge) => {
+      const { firstQp, qpCount } = connections.all[id];
+      const weight = this.weights[edge];
+      for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
+        const lossRatio = pathLoss(qp, connections, signals.frameLoss);
+        if (lossRatio === 0) continue;
+        const pace = alone * weight;
+        const one = lossyQp(qp, id, weight, lossRatio, pace, this.qpLatencyNs(qp), settings);
+        this.lossy.push(one);
+        this.cap = Math.min(this.cap, alone / slowdown(one, pace, settings, schedule));
+        this.loadWay(dataWay(qp), weight * one.lossesEach * one.windowPackets, load);
+      }
+    });
   }
 
   private differs(touched: readonly number[]): boolean {
@@ -189,10 +225,14 @@ export class FlowShape {
 
   /**
    * What the dependent steps of the collective cost beyond the transfer itself, ns: each pays the latency of
-   * the slowest path (propagation, store and forward of one packet per further hop, switches, the ACK's return).
+   * the slowest path (propagation, store and forward of one packet per further hop, switches, the ACK's return), and the
+   * timeouts that lost last packets mean on average.
    */
   get latencyNs(): number {
-    return this.steps * this.roundTripNs + this.scaleUpSteps * this.context.topology.scaleUpDelayNs;
+    const { topology, schedule } = this.context;
+    // The last packet of a step has no follower that would show its loss.
+    const timeoutNs = this.lossy.reduce((sum, { lossRatio }) => sum + lossRatio, 0) * schedule.intervalNs(1);
+    return this.steps * (this.roundTripNs + timeoutNs) + this.scaleUpSteps * topology.scaleUpDelayNs;
   }
 
   private longestRoundTripNs(): number {

@@ -24,15 +24,18 @@ import { prepareJob } from './job-program.js';
 import { JobRunner } from './job-runner.js';
 import { PathUse } from './path-use.js';
 import { PhysicalLayer } from './physical-layer.js';
-import { QpTimers } from './qp-timers.js';
+import { QpTimers, type QpListener } from './qp-timers.js';
 import { RankClocks } from './rank-clocks.js';
 import { Rates } from './rates.js';
+import { RetransmissionSchedule } from './retransmission.js';
+import { Signals, type SignalCondition } from './signals.js';
 import { Sampler } from './sampler.js';
 
 export class FlowSimulator {
   private readonly queue = new EventQueue();
   private readonly physical: PhysicalLayer;
   private readonly rates: Rates;
+  private readonly signals: Signals;
   private readonly control: ControlPlane;
   private readonly flows: FlowEngine;
   private readonly timers: QpTimers;
@@ -57,7 +60,9 @@ export class FlowSimulator {
     const connections = new Connections(beliefs, physical, settings.hashSeed, seed);
     const rates = new Rates(topology);
     const scratch = new Float64Array(rates.capacities.length);
-    const context: ShapeContext = { topology, settings, connections, rates, scratch };
+    const signals = new Signals(topology, settings, queue, physical, rates, seed);
+    const schedule = new RetransmissionSchedule(settings);
+    const context: ShapeContext = { topology, settings, connections, rates, signals, schedule, scratch };
     const ready = jobs.map((job, index) => prepareJob(job, index, context));
     const counters = new Counters(
       topology,
@@ -67,8 +72,9 @@ export class FlowSimulator {
     const clocks = jobs.map(() => new RankClocks());
     this.physical = physical;
     this.rates = rates;
+    this.signals = signals;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    this.flows = new FlowEngine(rates, settings, queue, beliefs, physical, connections, counters);
+    this.flows = new FlowEngine(rates, signals, settings, queue, beliefs, physical, connections, counters);
     this.timers = new QpTimers(
       topology,
       settings,
@@ -77,10 +83,7 @@ export class FlowSimulator {
       connections,
       counters,
       (connection) => counters.classOf(jobs[connections.all[connection].job].priority),
-      {
-        qpResumed: () => this.flows.qpResumed(),
-        qpFailed: (qp) => this.runner.fail(this.clockNs, connections.all[connections.connectionOf[qp]].job),
-      },
+      this.qpListener(connections),
     );
     this.sampler = new Sampler(
       {
@@ -89,6 +92,7 @@ export class FlowSimulator {
         jobs,
         physical,
         rates,
+        signals,
         control: this.control,
         beliefs,
         connections,
@@ -115,6 +119,13 @@ export class FlowSimulator {
     this.wire(connections);
   }
 
+  private qpListener(connections: Connections): QpListener {
+    return {
+      qpResumed: () => this.flows.qpResumed(),
+      qpFailed: (qp) => this.runner.fail(this.clockNs, connections.all[connections.connectionOf[qp]].job),
+    };
+  }
+
   private wire(connections: Connections): void {
     const { physical, control, sampler, flows, runner } = this;
     flows.attach(this.timers, {
@@ -128,6 +139,7 @@ export class FlowSimulator {
       },
       portAdminChanged: (port) => sampler.portAdminChanged(port),
       linkChanged: (link) => control.linkChanged(this.clockNs, link),
+      carrierReviewed: (link) => this.signals.linkChanged(this.clockNs, link),
       deviceChanged: (device) => {
         control.deviceChanged(device);
         sampler.deviceChanged(device);
@@ -191,6 +203,7 @@ export class FlowSimulator {
   /** What both ends have negotiated. */
   setLinkRate(link: number, gbps: number): void {
     this.rates.setLink(link, gbps);
+    this.signals.linkChanged(this.clockNs, link);
     this.settle();
   }
 
@@ -230,6 +243,16 @@ export class FlowSimulator {
 
   slowdown(cause: string, gpu: number): number {
     return this.slowdowns.get(gpu)?.get(cause) ?? 1;
+  }
+
+  /** @param direction `2 * link` or `2 * link + 1`; undefined makes its signal well again */
+  setSignal(direction: number, condition: SignalCondition | undefined): void {
+    this.signals.set(this.clockNs, direction, condition);
+    this.settle();
+  }
+
+  signal(direction: number): SignalCondition | undefined {
+    return this.signals.condition(direction);
   }
 
   portAdminUp(port: number): boolean {
@@ -303,6 +326,8 @@ export class FlowSimulator {
         return this.runner.computeDone(nowNs, subject, detail);
       case EVENT.emptyCollective:
         return this.runner.emptyCollective(nowNs, subject, detail);
+      case EVENT.alignment:
+        return this.signals.alignmentDue(nowNs, subject);
       case EVENT.jobLost:
         return this.runner.lost(nowNs, subject);
       default:

@@ -3,7 +3,8 @@
  *
  * `usable` is the truth of the wire and changes at once; `operUp` is what a port says, which follows the carrier after
  * the detection or debounce time of the settings. A port shut down by configuration reports so at once, its peer sees
- * the carrier go. A silent one-way loss leaves both ends up unless link fault signalling is honoured.
+ * the carrier go. A silent one-way loss leaves both ends up unless link fault signalling is honoured; a receiver that
+ * can't align itself to a bad signal takes the link down.
  * Not modelled: lanes, negotiation, counters that a reboot resets.
  */
 import type { Topology } from '../../topology/model.js';
@@ -19,6 +20,8 @@ export interface PhysicalListener {
   deviceChanged(device: number): void;
   /** Packets get across the link in fewer or more directions than before. */
   linkChanged(link: number): void;
+  /** The link's carrier may have come or gone. */
+  carrierReviewed(link: number): void;
 }
 
 export class PhysicalLayer {
@@ -30,6 +33,8 @@ export class PhysicalLayer {
   readonly cut: Uint8Array;
   /** By direction: 1 when what is sent vanishes. */
   readonly hole: Uint8Array;
+  /** By direction: 1 when the receiver makes sense of the signal. */
+  readonly aligned: Uint8Array;
   /** By device: 1 when it runs; a powered device boots first. */
   readonly deviceUp: Uint8Array;
   /** By port: operational state as the port reports it. */
@@ -61,6 +66,7 @@ export class PhysicalLayer {
     this.cut = new Uint8Array(links.length);
     this.hole = new Uint8Array(2 * links.length);
     this.usable = new Uint8Array(2 * links.length).fill(1);
+    this.aligned = new Uint8Array(2 * links.length).fill(1);
   }
 
   listen(listener: PhysicalListener): void {
@@ -90,6 +96,12 @@ export class PhysicalLayer {
   setHole(nowNs: number, direction: number, hole: boolean): void {
     if (this.hole[direction] === Number(hole)) return;
     this.hole[direction] = Number(hole);
+    this.refreshLink(nowNs, direction >> 1);
+  }
+
+  setAligned(nowNs: number, direction: number, aligned: boolean): void {
+    if (this.aligned[direction] === Number(aligned)) return;
+    this.aligned[direction] = Number(aligned);
     this.refreshLink(nowNs, direction >> 1);
   }
 
@@ -140,7 +152,8 @@ export class PhysicalLayer {
     }
   }
 
-  private carrier(link: number): boolean {
+  /** Both ends see the other's signal and are willing to use it. */
+  carrier(link: number): boolean {
     const { portA, portB } = this.topology.links[link];
     const { ports } = this.topology;
     const signalled =
@@ -148,6 +161,8 @@ export class PhysicalLayer {
     return (
       this.cut[link] === 0 &&
       !signalled &&
+      this.aligned[2 * link] === 1 &&
+      this.aligned[2 * link + 1] === 1 &&
       this.adminUp[portA] === 1 &&
       this.adminUp[portB] === 1 &&
       this.deviceUp[ports[portA].device] === 1 &&
@@ -166,6 +181,7 @@ export class PhysicalLayer {
     const { portA, portB } = this.topology.links[link];
     this.followCarrier(nowNs, portA, carrier);
     this.followCarrier(nowNs, portB, carrier);
+    this.listener.carrierReviewed(link);
     if (changed) {
       this.version++;
       this.listener.linkChanged(link);

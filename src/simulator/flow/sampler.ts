@@ -24,6 +24,7 @@ import type { Rates } from './rates.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { QpTimers } from './qp-timers.js';
 import { SeriesBook } from './series-book.js';
+import type { Signals } from './signals.js';
 
 /** Collectors among which the devices of a round are dealt out. */
 const COLLECTORS = 4;
@@ -35,6 +36,7 @@ export interface SamplerSources {
   jobs: readonly Job[];
   physical: PhysicalLayer;
   rates: Rates;
+  signals: Signals;
   control: ControlPlane;
   beliefs: Beliefs;
   connections: Connections;

@@ -26,6 +26,25 @@ export const NIC_METRICS = [
     sources: { mlx5: 'roce_adp_retrans' },
   },
   {
+    name: 'nic_packet_sequence_errors',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'events',
+    sampling: 'poll',
+    description:
+      'NAKs for a missing packet that sending QPs received; each makes them go back and send again',
+    sources: { mlx5: 'packet_seq_err' },
+  },
+  {
+    name: 'nic_out_of_sequence',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets that arrived behind a gap and were dropped',
+    sources: { mlx5: 'out_of_sequence' },
+  },
+  {
     name: 'nic_retries_exceeded',
     element: 'nic',
     kind: 'counter',

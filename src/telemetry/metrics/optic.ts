@@ -34,6 +34,19 @@ export const OPTIC_METRICS = [
     },
   },
   {
+    name: 'optic_bias_ma',
+    element: 'port',
+    kind: 'gauge',
+    unit: 'mA',
+    sampling: 'poll',
+    description: 'current that drives the laser',
+    sources: {
+      mlx5: 'ethtool -m: Laser bias current',
+      sonic: 'TRANSCEIVER_DOM_SENSOR tx1bias',
+      openconfig: '/components/component/transceiver/physical-channels/channel/state/laser-bias-current',
+    },
+  },
+  {
     name: 'optic_temperature_c',
     element: 'port',
     kind: 'gauge',
