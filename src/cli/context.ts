@@ -25,15 +25,15 @@ export interface ServerParts {
 export interface CommandContext {
   config: Config;
   /** Results. */
-  out(text: string): void;
+  out: (text: string) => void;
   /** Progress and remarks. */
-  note(text: string): void;
+  note: (text: string) => void;
   /** Absolute form of a path as the user wrote it. */
-  path(path: string): string;
+  path: (path: string) => string;
   /** A command to paste, as this user calls the program. */
-  command(args: string): string;
+  command: (args: string) => string;
   /** Runs work against a server; its own one is closed afterwards. */
-  withServer<T>(work: (client: ApiClient) => Promise<T>, parts?: ServerParts): Promise<T>;
+  withServer: <T>(work: (client: ApiClient) => Promise<T>, parts?: ServerParts) => Promise<T>;
 }
 
 export function createContext(config: Config = loadConfig()): CommandContext {
@@ -75,7 +75,7 @@ async function withServer<T>(
 async function ownServer(
   config: Config,
   worker: boolean,
-): Promise<{ client: ApiClient; close(): Promise<void> }> {
+): Promise<{ client: ApiClient; close: () => Promise<void> }> {
   const token = randomBytes(32).toString('hex');
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const app = await startApp(

@@ -38,7 +38,8 @@ describe('progress', () => {
     show('state', { state: 'holding' });
     for (let second = 1; second <= 25; second++) show('progress', clock(second), second * 1000);
     expect(text().split('\n').slice(1)).toEqual(['            10 of 60 s', '            20 of 60 s', '']);
-    expect(text()).not.toMatch(/[\r\u001b]/);
+    expect(text()).not.toContain('\r');
+    expect(text()).not.toContain('\u001b');
   });
 
   it('moves one line at a terminal and takes it away before the next phase', () => {
@@ -46,7 +47,7 @@ describe('progress', () => {
     show('progress', clock(30));
     expect(text()).toBe(`\r\u001b[K${'█'.repeat(15)}${'░'.repeat(15)} 30 of 60 s`);
     show('state', { state: 'reverting' });
-    expect(text()).toMatch(/s\r\u001b\[Kreverting {3}reverting\n$/);
+    expect(text().endsWith(' s\r\u001b[Kreverting   reverting\n')).toBe(true);
     const before = text();
     printer.finish();
     expect(text()).toBe(before);

@@ -2,13 +2,22 @@
  * The reference pages show the schemas and catalogues as they are now.
  */
 import { describe, expect, test } from '@jest/globals';
-import { PAGES, renderPage } from '../../docs/write-reference.js';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
 import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { inputJsonSchema } from '../../src/kernel/schema-issues.js';
 import { METRICS } from '../../src/telemetry/catalog.js';
-import { readSource } from '../support/source-tree.js';
+import { CHECKOUT, readSource } from '../support/source-tree.js';
+
+/** A script, not a module of the program, so it is loaded by path. */
+const { PAGES, renderPage } = (await import(
+  pathToFileURL(join(CHECKOUT, 'docs/write-reference.js')).href
+)) as {
+  PAGES: readonly string[];
+  renderPage(page: string, text: string, sources: Record<string, unknown>): string;
+};
 
 const sources = {
   METRICS,

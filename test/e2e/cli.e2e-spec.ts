@@ -80,7 +80,8 @@ describe('run', () => {
       expect(stderr).toMatch(new RegExp(`^${state}`, 'm'));
     }
     expect(stderr).toMatch(/next: fabricdrill runs show [0-9a-f-]{36}\n$/);
-    expect(stdout + stderr).not.toMatch(/[\r\u001b]/);
+    expect(stdout + stderr).not.toContain('\r');
+    expect(stdout + stderr).not.toContain('\u001b');
   });
 
   it('writes JSON alone to stdout and other formats to files, relative to where the user stands', async () => {
