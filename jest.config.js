@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 export default {
   // jest leaves a core free by default, which on two cores would mean one test file at a time
   maxWorkers: Math.max(2, availableParallelism() - 1),
+  // a limit for what hangs, not for what is slow beside other work
+  testTimeout: 60_000,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   testRegex: '(src|test|bench|migrations)/.*\\.(spec|e2e-spec)\\.ts$',

@@ -7,7 +7,7 @@
  */
 import { EvidenceIndex } from '../telemetry/series.js';
 import { METRICS } from '../telemetry/catalog.js';
-import { deviceId, portId } from '../kernel/elements.js';
+import { deviceId, nicId, portId, rankId } from '../kernel/elements.js';
 import { changedAtNs } from './change.js';
 import { failback } from './failback.js';
 import { faultElements } from './fault-elements.js';
@@ -48,7 +48,17 @@ export function recoveryScore(figures: RecoveryFigures): number | null {
   return clamp(100 * share, 0, 100);
 }
 
-/** First true change on the faulted ports and devices or on the routes at their ends. */
+/** Ids of the ranks whose host is itself what was hurt. */
+function ranksOfHosts({ topology, truth, jobs }: ScoringInput): string[] {
+  const hurt = new Set(truth.map(({ elements }) => elements[0]?.id));
+  return jobs.flatMap((job) =>
+    Array.from(job.placement, (gpu, rank) => ({ gpu, rank }))
+      .filter(({ gpu }) => hurt.has(deviceId(topology.devices[topology.gpus[gpu].host].name)))
+      .map(({ rank }) => rankId(job.name, rank)),
+  );
+}
+
+/** First true change on the faulted ports, NICs and devices, on the routes at their ends, or on ranks of a faulted host. */
 function detectedAtNs(
   input: ScoringInput,
   index: EvidenceIndex,
@@ -59,6 +69,10 @@ function detectedAtNs(
   const ids = new Set([
     ...[...elements.ports].map((port) => portId(topology.ports[port].name)),
     ...[...elements.devices].map((device) => deviceId(topology.devices[device].name)),
+    ...[...elements.ports]
+      .filter((port) => topology.ports[port].nic >= 0)
+      .map((port) => nicId(topology.nics[topology.ports[port].nic].name)),
+    ...ranksOfHosts(input),
   ]);
   let earliestNs: number | null = null;
   for (const { name } of METRICS) {

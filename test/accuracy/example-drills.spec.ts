@@ -70,6 +70,30 @@ describe.each(examples)('%s', (file) => {
   });
 });
 
+it('a straggler is detected by its own ranks, since no port or switch shows it', async () => {
+  const { judgement } = await drill('experiments/straggler.yaml');
+  expect(judgement.scores.recovery.metrics.time_to_detect_s).toBeGreaterThan(0);
+  expect(judgement.scores.recovery.metrics.time_to_detect_s).toBeLessThanOrEqual(2);
+});
+
+describe('two faults at once', () => {
+  it('each have their own time and their own place in the truth, and are undone one after the other', async () => {
+    const { plan, judgement } = await drill('experiments/two-faults.yaml');
+    expect(judgement.truth.map(({ kind, from_s, to_s }) => [kind, from_s, to_s])).toEqual([
+      ['speed-downgrade', 20, 50],
+      ['straggler', 30, 55],
+    ]);
+    expect(plan.undo.map((step) => step.slice(0, step.indexOf(':')))).toEqual(['at 50 s', 'at 55 s']);
+    expect(plan.blastRadius.exposedJobs).toEqual(['exposed', 'bystander']);
+  });
+
+  it('of one name are refused', async () => {
+    const experiment = experimentOf('experiments/two-faults.yaml');
+    experiment.spec.faults[1].name = 'slow-link';
+    await expect(drill('experiments/two-faults.yaml', experiment)).rejects.toThrow(/two faults are named/);
+  });
+});
+
 describe('a control', () => {
   it('has a full explainability score, no recovery or isolation score, and no truth', async () => {
     const { judgement } = await drill('experiments/none.yaml');

@@ -64,10 +64,8 @@ export class FlowSimulator {
     const schedule = new RetransmissionSchedule(settings);
     const context: ShapeContext = { topology, settings, connections, rates, signals, schedule, scratch };
     const ready = jobs.map((job, index) => prepareJob(job, index, context));
-    const counters = new Counters(
-      topology,
-      jobs.map((job) => job.priority),
-    );
+    const priorities = jobs.map((job) => job.priority);
+    const counters = new Counters(topology, priorities);
     counters.reserve(connections.all.length);
     const clocks = jobs.map(() => new RankClocks());
     this.physical = physical;
