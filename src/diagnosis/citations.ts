@@ -16,6 +16,8 @@ import type { CitedEvidence } from './verdict.js';
 const NIC_METRICS: readonly MetricName[] = [
   'nic_local_ack_timeouts',
   'nic_adaptive_retransmissions',
+  'nic_packet_sequence_errors',
+  'nic_out_of_sequence',
   'nic_retries_exceeded',
 ];
 const JOB_METRICS: readonly MetricName[] = ['job_state', 'job_step_time_s', 'job_gpu_utilisation'];

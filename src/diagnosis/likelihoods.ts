@@ -25,6 +25,10 @@ export const HYPOTHESES = [
   'speed-downgrade/device',
   'speed-downgrade/host',
   'straggler/host',
+  'optic-error/cable',
+  'optic-error/host',
+  'optic-error/switch',
+  'optic-error/unknown',
 ] as const;
 export type Hypothesis = (typeof HYPOTHESES)[number];
 
@@ -50,6 +54,10 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'speed-downgrade/host': 5e-5,
   /** Slow GPUs are far commoner than slow links (FALCON; Llama 3 report). */
   'straggler/host': 5e-4,
+  'optic-error/cable': 2e-4,
+  'optic-error/host': 1e-4,
+  'optic-error/switch': 1e-4,
+  'optic-error/unknown': 5e-5,
 };
 
 export type Likelihood = Readonly<{ noFault: number } & Partial<Record<Hypothesis, number>>>;
@@ -75,17 +83,45 @@ const slow = (chance: number) =>
     'speed-downgrade/unknown': chance,
     'speed-downgrade/device': chance,
   }) as const;
+const optic = (cable: number, device = cable) =>
+  ({
+    'optic-error/cable': cable,
+    'optic-error/host': device,
+    'optic-error/switch': device,
+    'optic-error/unknown': device,
+  }) as const;
 const slowHost = (chance: number) => ({ 'speed-downgrade/host': chance }) as const;
 
 export const LIKELIHOODS = likelihood({
   /** An end reports its port down. */
-  'status-down': { noFault: 1e-6, ...down(0.97), ...flap(0.97), ...dead(0.97), ...oneWay(1e-4) },
+  'status-down': {
+    noFault: 1e-6,
+    ...down(0.97),
+    ...flap(0.97),
+    ...dead(0.97),
+    ...oneWay(1e-4),
+    ...optic(0.2),
+  },
   /** The counter of lost links rose at an end. */
-  'down-events-counted': { noFault: 1e-5, ...down(0.98), ...flap(0.98), ...dead(0.98), ...oneWay(1e-4) },
+  'down-events-counted': {
+    noFault: 1e-5,
+    ...down(0.98),
+    ...flap(0.98),
+    ...dead(0.98),
+    ...oneWay(1e-4),
+    ...optic(0.2),
+  },
   /** Both ends were down at the same time (asked only when one was); the dead say nothing. */
-  'both-ends-down': { noFault: 0.02, ...down(0.98), ...flap(0.98), ...dead(1e-3), ...oneWay(0.1) },
+  'both-ends-down': {
+    noFault: 0.02,
+    ...down(0.98),
+    ...flap(0.98),
+    ...dead(1e-3),
+    ...oneWay(0.1),
+    ...optic(0.5),
+  },
   /** The link went down more than once (asked only when it went down). */
-  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02) },
+  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02), ...optic(0.9) },
   /** All links of a NIC went down within a second (asked only when all were down). */
   'down-together': { noFault: 0.02, 'link-down/host': 0.9999 },
   /** An end was shut down by configuration. */
@@ -106,25 +142,97 @@ export const LIKELIHOODS = likelihood({
     'link-flap/unknown': 0.1,
     ...dead(0.95),
     ...oneWay(0.02),
+    ...optic(1e-3),
   },
   /** Bytes sent in the suspected direction never arrive, proven by bounds. */
-  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
+  'bytes-vanish': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95), ...optic(0.2) },
   /** Bytes sent against the suspected direction never arrive either. */
-  'bytes-vanish-back': { noFault: 1e-6, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
+  'bytes-vanish-back': {
+    noFault: 1e-6,
+    ...down(0.5),
+    ...flap(0.5),
+    ...dead(0.5),
+    ...oneWay(0.005),
+    ...optic(0.05),
+  },
   /** The same, but seen at quiet moments only, where polls that beat with the traffic can deceive. */
-  'bytes-missing-at-rest': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.95) },
-  'bytes-missing-at-rest-back': { noFault: 3e-4, ...down(0.5), ...flap(0.5), ...dead(0.5), ...oneWay(0.005) },
+  'bytes-missing-at-rest': {
+    noFault: 3e-4,
+    ...down(0.5),
+    ...flap(0.5),
+    ...dead(0.5),
+    ...oneWay(0.95),
+    ...optic(0.2),
+  },
+  'bytes-missing-at-rest-back': {
+    noFault: 3e-4,
+    ...down(0.5),
+    ...flap(0.5),
+    ...dead(0.5),
+    ...oneWay(0.005),
+    ...optic(0.05),
+  },
   /** While all connections of its NIC stand still, one end goes on sending and the other receives nothing. */
-  'sends-into-silence': { noFault: 1e-4, ...down(0.1), ...flap(0.1), ...dead(0.1), ...oneWay(0.97) },
-  'sends-into-silence-back': { noFault: 1e-4, ...down(0.1), ...flap(0.1), ...dead(0.1), ...oneWay(0.005) },
+  'sends-into-silence': {
+    noFault: 1e-4,
+    ...down(0.1),
+    ...flap(0.1),
+    ...dead(0.1),
+    ...oneWay(0.97),
+    ...optic(0.05),
+  },
+  'sends-into-silence-back': {
+    noFault: 1e-4,
+    ...down(0.1),
+    ...flap(0.1),
+    ...dead(0.1),
+    ...oneWay(0.005),
+    ...optic(0.005),
+  },
   /** All connections of the NIC stand still for seconds (asked of links that lead to such a NIC). */
-  'all-its-connections-stall': { noFault: 1e-3, ...down(0.7), ...flap(0.3), ...dead(0.7), ...oneWay(0.9) },
+  'all-its-connections-stall': {
+    noFault: 1e-3,
+    ...down(0.7),
+    ...flap(0.3),
+    ...dead(0.7),
+    ...oneWay(0.9),
+    ...optic(0.05),
+  },
   /** The liveness session fails while both ports stay up. */
-  'session-lost-while-up': { noFault: 1e-6, ...down(0.02), ...flap(0.05), ...dead(0.02), ...oneWay(0.95) },
+  'session-lost-while-up': {
+    noFault: 1e-6,
+    ...down(0.02),
+    ...flap(0.05),
+    ...dead(0.02),
+    ...oneWay(0.95),
+    ...optic(0.05),
+  },
   /** Senders repeat packets around the onset: reliable transport answers any loss so; an idle link has none to lose. */
-  'senders-retransmit': { noFault: 0.01, ...down(0.7), ...flap(0.7), ...dead(0.7), ...oneWay(0.9) },
+  'senders-retransmit': {
+    noFault: 0.01,
+    ...down(0.7),
+    ...flap(0.7),
+    ...dead(0.7),
+    ...oneWay(0.9),
+    ...optic(0.6),
+  },
+  /** The receiver corrects far more bits than other ports do; a link may err long before anything is lost. */
+  'errors-received': { noFault: 1e-6, ...oneWay(0.01), ...optic(0.98) },
+  'errors-received-back': { noFault: 1e-6, ...oneWay(0.01), ...optic(0.02) },
+  /** Codewords were beyond correction. */
+  'codewords-lost': { noFault: 1e-5, ...oneWay(0.1), ...optic(0.5) },
+  /** Errors with less light at the receiver and as much at the sender; with less at the sender (asked with errors only). */
+  'light-lost-on-the-way': { noFault: 0.02, ...optic(0.93, 0.01) },
+  'laser-weak': { noFault: 0.02, ...optic(0.01, 0.5) },
   /** The receiving end counts damaged packets. */
-  'receive-errors': { noFault: 0.01, ...down(0.05), ...flap(0.1), ...dead(0.05), ...oneWay(0.3) },
+  'receive-errors': {
+    noFault: 0.01,
+    ...down(0.05),
+    ...flap(0.1),
+    ...dead(0.05),
+    ...oneWay(0.3),
+    ...optic(0.6),
+  },
   /** The device leaves its polls unanswered (one that answers is not asked: it lives). */
   'device-silent': { noFault: 1e-3, ...dead(0.99) },
   /** A neighbour's port stayed up while the device was dark (asked only when the neighbour was heard). */

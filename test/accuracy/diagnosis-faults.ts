@@ -46,6 +46,11 @@ const lanes = (random: Prng) => {
 };
 const slowdown = (random: Prng): number => 1.1 + 2 * random.uniform();
 
+const signal = (random: Prng) => ({
+  cause: pick(random, ['connector', 'laser', 'serdes']),
+  from: pick(random, ['lower', 'upper', 'lower', 'upper', 'both']),
+});
+
 export const ACCURACY_FAULTS = {
   admin: hard({ ...onLinks, parameters: (random) => ({ variant: 'admin', end: either(random) }) }),
   cut: hard({ ...onLinks, parameters: () => ({ variant: 'cut' }) }),
@@ -97,6 +102,28 @@ export const ACCURACY_FAULTS = {
     targets: devices,
     parameters: (random) => ({ variant: 'host', slowdown: slowdown(random) }),
   }),
+  optic: {
+    kind: 'optic-error',
+    tiers: LINK_TIERS,
+    targets: links,
+    parameters: (random) => ({
+      variant: 'constant',
+      ber: 10 ** (-3.4 + 0.7 * random.uniform()),
+      ...signal(random),
+    }),
+    class: 'gray',
+  },
+  'optic-ramp': {
+    kind: 'optic-error',
+    tiers: LINK_TIERS,
+    targets: links,
+    parameters: (random) => ({
+      variant: pick(random, ['stepped', 'ramped']),
+      toBer: 10 ** (-3.3 + 0.5 * random.uniform()),
+      ...signal(random),
+    }),
+    class: 'gray',
+  },
 } satisfies Record<string, AccuracyFault>;
 
 export type FaultName = keyof typeof ACCURACY_FAULTS;

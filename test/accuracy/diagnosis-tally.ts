@@ -68,11 +68,30 @@ export function print(name: string, { cases, element, alone, details, worstOnset
   );
 }
 
+/** Kind and side must be right in so many cases. */
+const DETAILS = 0.9;
+
 /** Fails with the misses, and their seeds, when a share is not reached. */
-export function floor({ cases, element, details, misses }: Tally, share: number): void {
-  const enough = element >= share * cases && details >= DETAILS * cases;
+export function floor({ cases, element, details, misses }: Tally, share: number, ofDetails = DETAILS): void {
+  const enough = element >= share * cases && details >= ofDetails * cases;
   expect(enough ? [] : misses).toEqual([]);
 }
 
-/** Kind and side must be right in so many cases. */
-const DETAILS = 0.9;
+export function pooled(results: readonly Tally[]): Tally {
+  const sum = (read: (one: Tally) => number): number => results.reduce((total, one) => total + read(one), 0);
+  return {
+    cases: sum(({ cases }) => cases),
+    element: sum(({ element }) => element),
+    alone: sum(({ alone }) => alone),
+    details: sum(({ details }) => details),
+    worstOnsetErrorS: Math.max(...results.map(({ worstOnsetErrorS }) => worstOnsetErrorS)),
+    misses: results.flatMap(({ misses }) => misses),
+  };
+}
+
+/** The given seeds, or those of `DIAGNOSIS_SEEDS` (`801..820`). */
+export function seedsFrom(usual: readonly number[]): readonly number[] {
+  const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(process.env.DIAGNOSIS_SEEDS ?? '') ?? [];
+  if (first === undefined) return usual;
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
+}

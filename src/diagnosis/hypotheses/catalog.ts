@@ -7,6 +7,7 @@ import { linkDown } from './link-down.js';
 import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
 import { oneWayLoss } from './one-way-loss.js';
+import { opticError } from './optic-error.js';
 import { slowHostSide } from './slow-host-side.js';
 import { speedDowngrade } from './speed-downgrade.js';
 import { straggler } from './straggler.js';
@@ -16,6 +17,7 @@ export const FAMILIES: readonly Family[] = [
   nicDown,
   linkDown,
   oneWayLoss,
+  opticError,
   speedDowngrade,
   slowHostSide,
   straggler,

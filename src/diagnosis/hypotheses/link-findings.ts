@@ -8,6 +8,7 @@ import { overlaps } from '../features/context.js';
 import { observeNicStalls } from '../features/edge-stalls.js';
 import { DARK_DBM, endsDownTogether, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
+import { observeLight, observeSignals } from '../features/signal.js';
 import { freshSamples, increments, samplesWithin } from '../features/samples.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
@@ -73,7 +74,9 @@ function sendsIntoSilence(context: Context, observation: LinkObservation, sender
 function directionFindings(context: Context, observation: LinkObservation, sender: 0 | 1): Finding[] {
   const there = observation.sentBy[sender];
   const back = observation.sentBy[1 - sender];
-  const receiver = observation.ends[1 - sender];
+  const [from, to] = [observation.ends[sender].port, observation.ends[1 - sender].port];
+  const signals = context.once(observeSignals);
+  const light = signals[to].during === null ? null : observeLight(context, from, to, signals[to].during);
   return [
     { signature: atRest(there) ? 'bytes-missing-at-rest' : 'bytes-vanish', outcome: vanished(there) },
     { signature: atRest(back) ? 'bytes-missing-at-rest-back' : 'bytes-vanish-back', outcome: vanished(back) },
@@ -85,7 +88,12 @@ function directionFindings(context: Context, observation: LinkObservation, sende
       signature: 'sends-into-silence-back',
       outcome: outcome(sendsIntoSilence(context, observation, sender === 0 ? 1 : 0)),
     },
-    { signature: 'receive-errors', outcome: outcome(receiveErrors(context, receiver.port)) },
+    { signature: 'errors-received', outcome: outcome(signals[to].errs) },
+    { signature: 'errors-received-back', outcome: outcome(signals[from].errs) },
+    { signature: 'codewords-lost', outcome: outcome(signals[to].damage.port_fec_uncorrected_codewords) },
+    { signature: 'receive-errors', outcome: outcome(signals[to].damage.port_rx_errors) },
+    { signature: 'light-lost-on-the-way', outcome: outcome(light === null ? null : light.lostOnTheWay) },
+    { signature: 'laser-weak', outcome: outcome(light === null ? null : light.laserWeak) },
   ];
 }
 
@@ -150,13 +158,11 @@ function sessionLostWhileUp(observation: LinkObservation): boolean | null {
   return lonelySessionLosses(observation).length > 0;
 }
 
-function receiveErrors(context: Context, port: number): boolean | null {
-  const series = context.readPort('port_rx_errors', port);
-  if (freshSamples(series).length < 2) return null;
-  return increments(series).some(({ gain }) => gain > 0);
-}
-
-const RETRANSMISSIONS = ['nic_adaptive_retransmissions', 'nic_local_ack_timeouts'] as const;
+const RETRANSMISSIONS = [
+  'nic_adaptive_retransmissions',
+  'nic_local_ack_timeouts',
+  'nic_packet_sequence_errors',
+] as const;
 /** NICs are polled apart from switches; what they count in this time belongs together. */
 const POLLS_APART_NS = 1e9;
 

@@ -1,0 +1,115 @@
+/**
+ * The signal on each direction of a link: errors as the receiver counts them, and light at both of its ends.
+ *
+ * Forward error correction hides bit errors until they are many, so the ratio before FEC tells first, uncorrectable
+ * codewords and damaged frames later (SONiC FEC BER and FLR designs). Light tells where it comes from: less at the
+ * receiver with as much at the sender is lost on the way, less at the sender is its laser, unchanged at both is neither
+ * (SONiC CMIS design). Modules differ by design, so light is compared with the same port's past.
+ */
+import type { MetricName } from '../../telemetry/catalog.js';
+import type { Context, Interval } from './context.js';
+import { freshSamples, increments, samplesWithin } from './samples.js';
+import type { Sample } from './samples.js';
+import { median, quantile, robustSpread } from './statistics.js';
+
+/** A link that corrects more than this is worth a look; healthy ones are reported from 1e-12 to 7e-10. */
+const LEAST_BER = 1e-7;
+/** How far it must stand out from the worst tenth of the fabric's ports. */
+const STANDS_OUT = 30;
+/** Counters of damage whose rise is a sign; the second takes damaged frames of any origin. */
+export const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors'] as const;
+type DamageMetric = (typeof DAMAGE_METRICS)[number];
+
+export interface SignalObservation {
+  /** Whether the bit-error ratio before FEC stands out; null when it was not read. */
+  errs: boolean | null;
+  /** Highest ratio read; NaN without any. */
+  worstBer: number;
+  damage: Readonly<Record<DamageMetric, boolean | null>>;
+  /** From the first to the last sign; null without any. */
+  during: Interval | null;
+  /** Within the polls around the first sign; null when it was there from the start. */
+  onsetNs: number | null;
+}
+
+/** By port: what arrives there. */
+export function observeSignals(context: Context): SignalObservation[] {
+  const worst = context
+    .all('port_fec_pre_ber')
+    .map((series) => median(freshSamples(series).map(({ value }) => value)))
+    .filter((ratio) => !Number.isNaN(ratio));
+  const limit = Math.max(LEAST_BER, worst.length === 0 ? 0 : STANDS_OUT * quantile(worst, 0.9));
+  return context.topology.ports.map((port) => observeSignal(context, port.index, limit));
+}
+
+function observeSignal(context: Context, port: number, limit: number): SignalObservation {
+  const ratios = freshSamples(context.readPort('port_fec_pre_ber', port));
+  const bad = ratios.filter(({ value }) => value >= limit);
+  const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, port));
+  const signs: Interval[] = [
+    ...bad.map((sample) => ({ fromNs: before(ratios, sample, context.window), toNs: sample.timeNs })),
+    ...rises.flatMap((some) => some ?? []),
+  ];
+  const first = signs.reduce<Interval | null>(
+    (one, other) => (one === null || other.toNs < one.toNs ? other : one),
+    null,
+  );
+  return {
+    errs: ratios.length === 0 ? null : bad.length > 0,
+    worstBer: ratios.length === 0 ? NaN : Math.max(...ratios.map(({ value }) => value)),
+    damage: {
+      port_fec_uncorrected_codewords: seen(rises[0]),
+      port_rx_errors: seen(rises[1]),
+    },
+    during:
+      first === null ? null : { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) },
+    onsetNs: first === null || first.fromNs <= context.window.fromNs ? null : (first.fromNs + first.toNs) / 2,
+  };
+}
+
+const seen = (rises: readonly Interval[] | null): boolean | null => rises && rises.length > 0;
+
+function damageOf(context: Context, metric: MetricName, port: number): Interval[] | null {
+  const series = context.readPort(metric, port);
+  if (freshSamples(series).length < 2) return null;
+  return increments(series).filter(({ gain }) => gain > 0);
+}
+
+const before = (samples: readonly Sample[], sample: Sample, window: Interval): number =>
+  samples[samples.indexOf(sample) - 1]?.timeNs ?? window.fromNs;
+
+/** Less light than this is less; sensors are noisier than that only when they are broken, dB. */
+const LEAST_FALL_DB = 0.5;
+const SPREADS = 6;
+
+/** Whether a power fell in a stretch, against the port's own past; null when either was not read. */
+function fell(
+  context: Context,
+  metric: 'optic_rx_power_dbm' | 'optic_tx_power_dbm',
+  port: number,
+  during: Interval,
+): boolean | null {
+  const series = context.readPort(metric, port);
+  const past = freshSamples(series)
+    .filter(({ timeNs }) => timeNs < during.fromNs)
+    .map(({ value }) => value);
+  const inside = samplesWithin(series, during).map(({ value }) => value);
+  if (past.length === 0 || inside.length === 0) return null;
+  return median(past) - Math.min(...inside) > Math.max(LEAST_FALL_DB, SPREADS * robustSpread(past));
+}
+
+export interface Light {
+  /** Less arrives, although the sender launches as much as before. */
+  lostOnTheWay: boolean | null;
+  /** The sender launches less. */
+  laserWeak: boolean | null;
+}
+
+export function observeLight(context: Context, sender: number, receiver: number, during: Interval): Light {
+  const arriving = fell(context, 'optic_rx_power_dbm', receiver, during);
+  const launched = fell(context, 'optic_tx_power_dbm', sender, during);
+  if (launched === true) return { lostOnTheWay: false, laserWeak: true };
+  // What arrives unchanged was launched unchanged.
+  if (arriving === false) return { lostOnTheWay: false, laserWeak: false };
+  return { lostOnTheWay: launched === null ? null : arriving, laserWeak: launched };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { portId } from '../../kernel/elements.js';
+import { Prng } from '../../kernel/prng.js';
+import { SeriesBuilder } from '../../telemetry/series.js';
+import type { Series } from '../../telemetry/series.js';
+import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import { peerPort } from '../../topology/model.js';
+import { diagnose } from '../index.js';
+import type { DiagnosisInput } from '../index.js';
+import { Scenario, withoutSamples } from '../testing/scenario.js';
+import type { Trouble } from '../testing/scenario.js';
+
+const topology = buildTopology(
+  topologySchema.parse({ builder: 'leaf-spine', leaves: 3, spines: 2, hostsPerLeaf: 2, gpusPerHost: 2 }),
+);
+const portNamed = (name: string): number => topology.ports.find((port) => port.name === name)!.index;
+
+interface Errors {
+  sender: number;
+  cause: 'connector' | 'laser' | 'serdes';
+  ber: number;
+}
+
+const FROM_S = 20;
+const TO_S = 40;
+const FALL_DB = 3;
+
+/** A scenario with the signal of every port besides: errors arrive at the peers of the senders between 20 and 40 s. */
+function scene(errors: readonly Errors[], troubles: Trouble[] = [], seed = 1): DiagnosisInput {
+  const input = new Scenario(topology, [], troubles, [], seed).input();
+  const random = new Prng(seed);
+  const extra = topology.ports.flatMap((port) => signalOf(port.index, errors, random));
+  const plain = input.evidence.series.filter(({ metric }) => metric !== 'optic_rx_power_dbm');
+  return { ...input, evidence: { ...input.evidence, series: [...plain, ...extra] } };
+}
+
+function signalOf(port: number, errors: readonly Errors[], random: Prng): Series[] {
+  const element = portId(topology.ports[port].name);
+  const ber = new SeriesBuilder('port_fec_pre_ber', element);
+  const lost = new SeriesBuilder('port_fec_uncorrected_codewords', element);
+  const rx = new SeriesBuilder('optic_rx_power_dbm', element);
+  const tx = new SeriesBuilder('optic_tx_power_dbm', element);
+  const arriving = errors.find(({ sender }) => peerPort(topology, sender) === port);
+  const leaving = errors.find(({ sender }) => sender === port);
+  let codewords = 0;
+  for (let second = 0; second <= 60; second++) {
+    const held = second > FROM_S && second <= TO_S;
+    const healthy = 1e-12 * 700 ** random.uniform();
+    const hurt = held ? arriving : undefined;
+    if (hurt !== undefined && hurt.ber > 5e-4) codewords += 1000;
+    ber.push(second * 1e9, hurt?.ber ?? healthy);
+    lost.push(second * 1e9, codewords);
+    if (second % 5 > 0) continue;
+    const weak = held && leaving?.cause === 'laser' ? FALL_DB : 0;
+    const less = hurt !== undefined && hurt.cause !== 'serdes' ? FALL_DB : 0;
+    tx.push(second * 1e9, 1 - weak + 0.01 * random.normal());
+    rx.push(second * 1e9, -1 - less + 0.01 * random.normal());
+  }
+  return [ber, lost, rx, tx].map((builder) => builder.build());
+}
+
+const roleOf = (port: number): string => topology.devices[topology.ports[port].device].role;
+
+describe('errors on a link', () => {
+  it('are found at any port, from any cause, long before anything is lost, with side and direction', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(topology.ports.length - 1),
+        fc.constantFrom('connector' as const, 'laser' as const, 'serdes' as const),
+        fc.double({ min: -6, max: -3, noNaN: true }),
+        fc.integer({ min: 1, max: 1e6 }),
+        (sender, cause, exponent, seed) => {
+          const { culprits } = diagnose(scene([{ sender, cause, ber: 10 ** exponent }], [], seed));
+          expect(culprits).toHaveLength(1);
+          expect(culprits[0]).toMatchObject({
+            kind: 'optic-error',
+            element: { type: 'link', id: topology.links[topology.ports[sender].link].id },
+            side: cause === 'connector' ? 'cable' : roleOf(sender),
+            direction: `port:${topology.ports[sender].name}`,
+          });
+          expect(Math.abs((culprits[0].onset_s ?? NaN) - FROM_S)).toBeLessThanOrEqual(1);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it('in both directions are one fault in both directions', () => {
+    const sender = portNamed('leaf-1/p5');
+    const both = [sender, peerPort(topology, sender)].map((one) => ({
+      sender: one,
+      cause: 'connector' as const,
+      ber: 1e-3,
+    }));
+    const { culprits } = diagnose(scene(both));
+    expect(culprits).toHaveLength(1);
+    expect(culprits[0]).toMatchObject({ kind: 'optic-error', side: 'cable', direction: 'both' });
+  });
+
+  it('that end in flaps are errors, and flaps without errors are flaps', () => {
+    const sender = portNamed('leaf-1/p5');
+    const at = topology.ports[sender].link;
+    const flaps = [30, 33, 36].map((from): Trouble => ({ type: 'cut', at, from, to: from + 0.5 }));
+    const kindOf = (errors: Errors[]) => diagnose(scene(errors, flaps)).culprits.map(({ kind }) => kind);
+    expect(kindOf([{ sender, cause: 'connector', ber: 1.5e-3 }])).toEqual(['optic-error']);
+    expect(kindOf([])).toEqual(['link-flap']);
+  });
+
+  it('do not tell the side where nobody read the optics', () => {
+    const input = scene([{ sender: portNamed('leaf-1/p5'), cause: 'laser', ber: 1e-3 }]);
+    const blind = withoutSamples(input, ({ metric }) => !metric.startsWith('optic_'));
+    const { culprits, answer } = diagnose(blind);
+    expect(culprits[0]).toMatchObject({ kind: 'optic-error', direction: 'port:leaf-1/p5' });
+    expect(answer).toMatch(/is not shown/);
+  });
+
+  it('are no errors at the rates of healthy links', () => {
+    expect(diagnose(scene([])).culprits).toEqual([]);
+  });
+});

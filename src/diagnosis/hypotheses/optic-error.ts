@@ -1,0 +1,171 @@
+/**
+ * A direction of a link that damages what it carries: dirty connector, dying laser, bad electrical half.
+ *
+ * Errors are steady and blind to load, and counted where they arrive (CorrOpt, SIGCOMM'17); congestion drops at an egress
+ * queue and damages nothing. The side follows the light: lost on the way is the cable, a weak laser or light that never
+ * changed is the device that sends. In the end the link flaps, so that flaps with errors before them are errors.
+ * Not modelled: the electrical half of the receiving port, which looks like that of the sender.
+ */
+import { elementName, elementRef, portId } from '../../kernel/elements.js';
+import type { MetricName } from '../../telemetry/catalog.js';
+import type { Direction } from '../../telemetry/vocabulary.js';
+import { number, seconds } from '../features/change.js';
+import type { Context } from '../features/context.js';
+import type { LinkObservation } from '../features/link-observation.js';
+import { observeSignals } from '../features/signal.js';
+import type { SignalObservation } from '../features/signal.js';
+import { countPresent, outcomeOf } from '../explanation.js';
+import type { Explanation } from '../explanation.js';
+import type { Hypothesis } from '../likelihoods.js';
+import type { ChainStep } from '../verdict.js';
+import { since, until } from '../wording.js';
+import type { Candidate, Family, Finding, Observations } from './hypothesis.js';
+import { linkRivals, linkSeries, linkSteps } from './link-account.js';
+import { linkFindings } from './link-findings.js';
+
+export const opticError: Family = {
+  hypotheses: ['optic-error/cable', 'optic-error/host', 'optic-error/switch', 'optic-error/unknown'],
+  hypothesise,
+  cause: (context, culprit) => {
+    const worst = Math.max(
+      ...errors(context, culprit)
+        .map(({ signal }) => signal.worstBer)
+        .filter(Number.isFinite),
+    );
+    const ratio = Number.isFinite(worst)
+      ? ` (up to ${worst.toExponential(1)} wrong bits before correction)`
+      : '';
+    const what =
+      culprit.direction === 'both'
+        ? 'damaged what it carried'
+        : `damaged what ${elementName(culprit.direction)} sent`;
+    return `${what}${ratio} from ${since(culprit)} ${until(context, culprit)}`;
+  },
+  reason: (_, culprit) => lightReason(culprit),
+  series: (context, culprit) => linkSeries(context, culprit, PORT_METRICS),
+  steps,
+  rivals: linkRivals,
+};
+
+const PORT_METRICS: readonly MetricName[] = [
+  'port_fec_pre_ber',
+  'port_fec_uncorrected_codewords',
+  'port_fec_corrected_codewords',
+  'port_fec_symbol_errors',
+  'port_rx_errors',
+  'optic_rx_power_dbm',
+  'optic_tx_power_dbm',
+  'optic_bias_ma',
+  'optic_temperature_c',
+  'port_oper_status',
+  'port_link_down_events',
+];
+
+function hypothesise(context: Context, { links }: Observations): Candidate[] {
+  const signals = context.once(observeSignals);
+  return links.flatMap((observation) => {
+    // What the first end sends arrives at the second.
+    const [there, back] = [signals[observation.ends[1].port], signals[observation.ends[0].port]];
+    const erring = ([0, 1] as const).filter((sender) => (sender === 0 ? there : back).during !== null);
+    const single = erring.flatMap((sender) =>
+      directed(context, observation, sender, sender === 0 ? there : back),
+    );
+    return erring.length === 2 ? [...single, ...bothWays(context, observation, there, back)] : single;
+  });
+}
+
+function directed(
+  context: Context,
+  observation: LinkObservation,
+  sender: 0 | 1,
+  { during, onsetNs }: SignalObservation,
+): Candidate[] {
+  if (during === null) return [];
+  const { devices, ports } = context.topology;
+  const { role } = devices[ports[observation.ends[sender].port].device];
+  const hypotheses: Hypothesis[] = ['optic-error/cable', `optic-error/${role}`];
+  return hypotheses.map((hypothesis): Candidate => ({
+    ...onLink(observation, hypothesis),
+    direction: portId(context.portName(observation.ends[sender].port)) as Direction,
+    findings: linkFindings(context, observation, sender),
+    during,
+    onsetNs,
+  }));
+}
+
+const BACK = '-back';
+
+/** Errors both ways: what speaks against a single direction speaks for both. */
+function bothWays(
+  context: Context,
+  observation: LinkObservation,
+  there: SignalObservation,
+  back: SignalObservation,
+): Candidate[] {
+  const spans = [there.during, back.during].flatMap((during) => during ?? []);
+  const during = {
+    fromNs: Math.min(...spans.map(({ fromNs }) => fromNs)),
+    toNs: Math.max(...spans.map(({ toNs }) => toNs)),
+  };
+  const onsets = [there.onsetNs, back.onsetNs].flatMap((onsetNs) => onsetNs ?? []);
+  const findings = linkFindings(context, observation, 0).map((finding): Finding => {
+    const { signature } = finding;
+    return signature === `errors-received${BACK}` ? { ...finding, signature: 'errors-received' } : finding;
+  });
+  return (['optic-error/cable', 'optic-error/unknown'] as const).map((hypothesis): Candidate => ({
+    ...onLink(observation, hypothesis),
+    direction: 'both',
+    findings,
+    during,
+    onsetNs: onsets.length < 2 ? null : Math.min(...onsets),
+  }));
+}
+
+const onLink = ({ link }: LinkObservation, hypothesis: Hypothesis) => ({
+  hypothesis,
+  element: elementRef(link.id),
+  covers: [`link ${link.index}`] as const,
+  links: [link.index],
+});
+
+function lightReason(culprit: Explanation): string {
+  if (outcomeOf(culprit, 'light-lost-on-the-way') === 'present') {
+    return 'Less light arrived while as much was launched, so clean or replace the cable and its connectors.';
+  }
+  if (outcomeOf(culprit, 'laser-weak') === 'present') {
+    return 'The sender launched less light, so replace the module there.';
+  }
+  const steady = outcomeOf(culprit, 'light-lost-on-the-way') === 'absent';
+  return steady
+    ? 'The light never changed, so look at the electrical side of the sending port.'
+    : 'No optic was read in that time, so whether the cable or a module is to blame is not shown.';
+}
+
+interface Erring {
+  port: number;
+  signal: SignalObservation;
+}
+
+/** Ports of the link where errors arrived. */
+const errors = (context: Context, { links }: Explanation): Erring[] =>
+  context
+    .endsOf(context.topology.links[links[0]])
+    .map((port) => ({ port, signal: context.once(observeSignals)[port] }))
+    .filter(({ signal }) => signal.during !== null);
+
+function steps(context: Context, culprit: Explanation): ChainStep[] {
+  const damage = errors(context, culprit).map(({ port, signal }): ChainStep => {
+    const lost =
+      signal.damage.port_fec_uncorrected_codewords === true || signal.damage.port_rx_errors === true;
+    const claim = lost
+      ? `received frames that could not be corrected (${number(signal.worstBer)} wrong bits)`
+      : `corrected far more bits than other ports (${number(signal.worstBer)})`;
+    return {
+      element: elementRef(portId(context.portName(port))),
+      claim,
+      onset_s: signal.onsetNs === null ? null : seconds(signal.onsetNs),
+    };
+  });
+  const flapped = countPresent(culprit, 'status-down') > 0;
+  return flapped ? [...linkSteps(context, culprit), ...damage] : damage;
+}
