@@ -76,6 +76,21 @@ describe('link-down', () => {
     ]);
   });
 
+  it('cuts all cables of a NIC with two ports as one failure of the NIC, and shuts its ports down as two', () => {
+    const dual = buildTopology(
+      topologySchema.parse({ builder: 'dual-tor-dual-plane', hosts: 2, gpusPerHost: 1, spinesPerPlane: 1 }),
+    );
+    const nic: ElementRef = { type: 'nic', id: 'nic:host-1/nic-0' };
+    const context = { topology: dual, durationNs: 20e9, random: new Prng(1) };
+    const compiled = (variant: string) =>
+      linkDown.compile(linkDown.parameters.parse({ variant }), [nic], context);
+    expect(compiled('cut').impairments).toHaveLength(2);
+    expect(compiled('cut').truth).toEqual([
+      expect.objectContaining({ kind: 'link-down', elements: [nic], side: 'host' }),
+    ]);
+    expect(compiled('admin').truth.map(({ side }) => side)).toEqual(['configuration', 'configuration']);
+  });
+
   it('flap takes the link down in turns that do not overlap, within the hold, near the times asked for', () => {
     fc.assert(
       fc.property(

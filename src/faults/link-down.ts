@@ -79,11 +79,20 @@ function compile(
   context: FaultContext,
 ): CompiledFault {
   if (parameters.variant === 'node') return compileNodes(targets, context.durationNs);
-  const links = targets.flatMap((target) => linksOf(target, context.topology));
-  const parts = links.map((link) => compileLink(parameters, link, context));
+  const parts = targets.map((target) => {
+    const links = linksOf(target, context.topology).map((link) => compileLink(parameters, link, context));
+    // All cables of a NIC at once are one failure, the NIC's: nobody would look for it in two cables.
+    const asOne = target.type === 'nic' && links.length > 1 && parameters.variant === 'cut';
+    return {
+      impairments: links.flatMap((link) => link.impairments),
+      truth: asOne
+        ? [elementTruth(target, 'link-down', 'host', context.durationNs)]
+        : links.map((link) => link.truth),
+    };
+  });
   return {
     impairments: parts.flatMap((part) => part.impairments),
-    truth: parts.map((part) => part.truth),
+    truth: parts.flatMap((part) => part.truth),
   };
 }
 

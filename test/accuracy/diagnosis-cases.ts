@@ -20,7 +20,7 @@ import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { faultKind } from '../../src/faults/catalog.js';
 import { ACCURACY_FAULTS } from './diagnosis-faults.js';
-import type { FaultName } from './diagnosis-faults.js';
+import type { AccuracyFault, FaultName } from './diagnosis-faults.js';
 
 export interface FaultRequest {
   fault: FaultName;
@@ -93,8 +93,12 @@ function muted(
 }
 
 function openFabric(request: CaseRequest, random: Prng): SimulatedFabric {
+  const drawn = SHAPES[random.below(SHAPES.length)];
+  const needed = request.faults
+    .map(({ fault }): AccuracyFault => ACCURACY_FAULTS[fault])
+    .find(({ fabric }) => fabric !== undefined)?.fabric;
   const spec = fabricSpecSchema.parse({
-    topology: SHAPES[random.below(SHAPES.length)],
+    topology: needed ?? drawn,
     settings: { hashSeed: random.below(2 ** 32), computeJitter: 0.01 * random.uniform() },
     telemetry: request.telemetry ?? {},
     jobs: [

@@ -4,6 +4,7 @@
  * Magnitudes follow what is reported from the field (link rates and PCIe slots as they exist, fail-slow GPUs of FALCON,
  * arXiv 2410.12588: from a tenth to several times slower), not what the diagnosis expects.
  */
+import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
 import type { Prng } from '../../src/kernel/prng.js';
 import type { ElementRef } from '../../src/telemetry/vocabulary.js';
 import type { Topology } from '../../src/topology/model.js';
@@ -14,6 +15,8 @@ export interface AccuracyFault {
   tiers: readonly string[];
   targets: (topology: Topology, tier: string) => ElementRef[];
   parameters: (random: Prng) => Record<string, unknown>;
+  /** The fabric it needs, where any will not do. */
+  fabric?: FabricSpecInput['topology'];
   /** Whether an operator's monitoring states it outright; gray faults show only in counters or traffic. */
   class: 'hard' | 'gray';
 }
@@ -68,6 +71,13 @@ export const ACCURACY_FAULTS = {
     parameters: (random) => ({ variant: 'one-way', from: either(random) }),
     class: 'gray',
   },
+  'dual-nic': hard({
+    kind: 'link-down',
+    tiers: ['nic'],
+    targets: nics,
+    fabric: { builder: 'dual-tor-dual-plane', hosts: 8, gpusPerHost: 8, spinesPerPlane: 2 },
+    parameters: () => ({ variant: 'cut' }),
+  }),
   node: hard({
     kind: 'link-down',
     tiers: ['host', 'leaf', 'spine'],
