@@ -7,7 +7,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
-import { startApp } from '../app.module.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { ApiClient } from './api-client.js';
@@ -76,6 +75,8 @@ async function ownServer(
   config: Config,
   worker: boolean,
 ): Promise<{ client: ApiClient; close: () => Promise<void> }> {
+  // the service with its framework takes most of the start-up time, and half of the commands need none of it
+  const { startApp } = await import('../app.module.js');
   const token = randomBytes(32).toString('hex');
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const app = await startApp(

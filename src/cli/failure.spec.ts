@@ -53,6 +53,13 @@ describe('a failure', () => {
     ]);
   });
 
+  it('shows the id under which the server logged its own bug, once', () => {
+    const instance = 'urn:uuid:0b1c';
+    expect(problem(500, { detail: 'oops', instance }).lines).toEqual(['error: oops', '  log entry 0b1c']);
+    expect(problem(500, { detail: 'oops, see 0b1c', instance }).lines).toEqual(['error: oops, see 0b1c']);
+    expect(problem(500, { detail: 'oops', instance: '/v1/runs' }).lines).toEqual(['error: oops']);
+  });
+
   it('turns routes in hints into commands', () => {
     const hint = (text: string) => problem(404, { detail: 'gone', hint: text }).lines[1];
     expect(hint('GET /v1/runs lists them')).toBe('  to see what is there: fabricdrill runs list');

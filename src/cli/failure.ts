@@ -27,7 +27,14 @@ export class ProblemError extends Error {
 
   constructor(
     readonly status: number,
-    readonly problem: { title?: string; detail?: string; hint?: string; errors?: InputError['issues'] },
+    readonly problem: {
+      title?: string;
+      detail?: string;
+      hint?: string;
+      /** The path that was asked for, or `urn:uuid:` and the id of a log entry. */
+      instance?: string;
+      errors?: InputError['issues'];
+    },
   ) {
     super(problem.detail ?? problem.title ?? `the server answered ${status}`);
   }
@@ -65,9 +72,17 @@ function describeProblem(error: ProblemError, command: CommandForm): Failure {
     issues.length > 0
       ? issues.map((issue) => `error: ${formatIssue(issue)}`)
       : withHint(error.message, hintAsCommand(error.problem.hint, command));
-  if (error.status >= 500 && error.status !== 503) return { lines, exitCode: EXIT.bug };
+  if (error.status >= 500 && error.status !== 503) {
+    return { lines: [...lines, ...logEntry(error)], exitCode: EXIT.bug };
+  }
   const environment = error.status === 503 || error.status === 401 || error.status === 403;
   return { lines, exitCode: environment ? EXIT.inconclusive : EXIT.badInput };
+}
+
+/** Where the server's log has more, unless the message says it already. */
+function logEntry({ message, problem }: ProblemError): string[] {
+  const id = /^urn:uuid:(.+)$/.exec(problem.instance ?? '')?.[1];
+  return id === undefined || message.includes(id) ? [] : [`  log entry ${id}`];
 }
 
 /** The server's hints name its routes; at the command line the command that asks for the same is of more use. */

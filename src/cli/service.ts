@@ -1,7 +1,7 @@
 /**
  * Long-running processes: start, wait for a signal, leave in order.
  */
-import { startApp, type AppParts } from '../app.module.js';
+import type { AppParts } from '../app.module.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
 import { printFailure } from './failure.js';
 
@@ -24,6 +24,7 @@ export async function serveUntilSignal(
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
   });
+  const { startApp } = await import('../app.module.js');
   const app = await startApp(config, parts);
   started(app.url);
   await stop;
