@@ -219,8 +219,15 @@ export const LIKELIHOODS = likelihood({
   /** The receiver corrects far more bits than other ports do; a link may err long before anything is lost. */
   'errors-received': { noFault: 1e-6, ...oneWay(0.01), ...optic(0.98) },
   'errors-received-back': { noFault: 1e-6, ...oneWay(0.01), ...optic(0.02) },
-  /** Codewords were beyond correction. */
-  'codewords-lost': { noFault: 1e-5, ...oneWay(0.1), ...optic(0.5) },
+  /** Codewords were beyond correction; so are some whenever a link goes. */
+  'codewords-lost': {
+    noFault: 1e-5,
+    ...down(0.2),
+    ...flap(0.3),
+    ...dead(0.2),
+    ...oneWay(0.1),
+    ...optic(0.5),
+  },
   /** Errors with less light at the receiver and as much at the sender; with less at the sender (asked with errors only). */
   'light-lost-on-the-way': { noFault: 0.02, ...optic(0.93, 0.01) },
   'laser-weak': { noFault: 0.02, ...optic(0.01, 0.5) },

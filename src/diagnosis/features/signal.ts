@@ -21,9 +21,9 @@ export const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors
 type DamageMetric = (typeof DAMAGE_METRICS)[number];
 
 export interface SignalObservation {
-  /** Whether the bit-error ratio before FEC stands out; null when it was not read. */
+  /** Whether the ratio before FEC stands out, or FEC gives up again and again; null when no ratio was read. */
   errs: boolean | null;
-  /** Highest ratio read; NaN without any. */
+  /** Highest ratio that stands out; NaN without any, as where errors took the link down and left no ratio to read. */
   worstBer: number;
   damage: Readonly<Record<DamageMetric, boolean | null>>;
   /** From the first to the last sign; null without any. */
@@ -55,8 +55,8 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
     null,
   );
   return {
-    errs: ratios.length === 0 ? null : bad.length > 0,
-    worstBer: ratios.length === 0 ? NaN : Math.max(...ratios.map(({ value }) => value)),
+    errs: bad.length > 0 || steady(rises[0], ratios) || (ratios.length === 0 ? null : false),
+    worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ value }) => value)),
     damage: {
       port_fec_uncorrected_codewords: seen(rises[0]),
       port_rx_errors: seen(rises[1]),
@@ -65,6 +65,16 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
       first === null ? null : { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) },
     onsetNs: first === null || first.fromNs <= context.window.fromNs ? null : (first.fromNs + first.toNs) / 2,
   };
+}
+
+/** Losing or finding a link may cost a few codewords each time. */
+const STEADY_POLLS = 3;
+
+/** FEC gave up in poll after poll, and no ratio in between was healthy: errors are steady, outages are not. */
+function steady(rises: readonly Interval[] | null, ratios: readonly Sample[]): boolean {
+  if (rises === null || rises.length < STEADY_POLLS) return false;
+  const [first, last] = [rises[0], rises[rises.length - 1]];
+  return !ratios.some(({ timeNs }) => timeNs > first.toNs && timeNs < last.fromNs);
 }
 
 const seen = (rises: readonly Interval[] | null): boolean | null => rises && rises.length > 0;

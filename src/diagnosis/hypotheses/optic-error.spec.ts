@@ -98,6 +98,25 @@ describe('errors on a link', () => {
     expect(culprits[0]).toMatchObject({ kind: 'optic-error', side: 'cable', direction: 'both' });
   });
 
+  it('so many that the link is down, and no ratio can be read, still have a direction', () => {
+    const sender = portNamed('leaf-1/p5');
+    const down: Trouble = { type: 'cut', at: topology.ports[sender].link, from: FROM_S, to: TO_S };
+    const directionOf = (senders: readonly number[]) => {
+      const errors = senders.map((one) => ({ sender: one, cause: 'serdes' as const, ber: 3e-3 }));
+      const input = scene(errors, [down]);
+      const bare = withoutSamples(
+        input,
+        ({ metric, timesNs }, index) =>
+          metric !== 'port_fec_pre_ber' || timesNs[index] <= FROM_S * 1e9 || timesNs[index] > TO_S * 1e9,
+      );
+      const { culprits } = diagnose(bare);
+      expect(culprits.map(({ kind }) => kind)).toEqual(['optic-error']);
+      return culprits[0].direction;
+    };
+    expect(directionOf([sender])).toBe('port:leaf-1/p5');
+    expect(directionOf([sender, peerPort(topology, sender)])).toBe('both');
+  });
+
   it('that end in flaps are errors, and flaps without errors are flaps', () => {
     const sender = portNamed('leaf-1/p5');
     const at = topology.ports[sender].link;
@@ -105,6 +124,21 @@ describe('errors on a link', () => {
     const kindOf = (errors: Errors[]) => diagnose(scene(errors, flaps)).culprits.map(({ kind }) => kind);
     expect(kindOf([{ sender, cause: 'connector', ber: 1.5e-3 }])).toEqual(['optic-error']);
     expect(kindOf([])).toEqual(['link-flap']);
+  });
+
+  it('are not what takes down a cut link that spoils some codewords as it goes', () => {
+    const at = topology.ports[portNamed('leaf-1/p5')].link;
+    const input = scene([], [{ type: 'cut', at, from: FROM_S, to: TO_S }]);
+    for (const series of input.evidence.series) {
+      const own = [topology.links[at].portA, topology.links[at].portB].map((one) =>
+        portId(topology.ports[one].name),
+      );
+      if (series.metric !== 'port_fec_uncorrected_codewords' || !own.includes(series.element)) continue;
+      series.timesNs.forEach((timeNs, index) => {
+        series.values[index] = (timeNs > FROM_S * 1e9 ? 500 : 0) + (timeNs > TO_S * 1e9 ? 300 : 0);
+      });
+    }
+    expect(diagnose(input).culprits.map(({ kind }) => kind)).toEqual(['link-down']);
   });
 
   it('do not tell the side where nobody read the optics', () => {

@@ -158,7 +158,7 @@ function steps(context: Context, culprit: Explanation): ChainStep[] {
     const lost =
       signal.damage.port_fec_uncorrected_codewords === true || signal.damage.port_rx_errors === true;
     const claim = lost
-      ? `received frames that could not be corrected (${number(signal.worstBer)} wrong bits)`
+      ? `received frames that could not be corrected`
       : `corrected far more bits than other ports (${number(signal.worstBer)})`;
     return {
       element: elementRef(portId(context.portName(port))),
