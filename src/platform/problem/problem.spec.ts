@@ -1,5 +1,6 @@
 import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
 import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { ConflictError, NotFoundError } from './errors.js';
 import { toProblem } from './problem.js';
@@ -51,6 +52,39 @@ describe('a problem', () => {
     expect(problem(tooLarge)).toMatchObject({ status: 413, detail: 'request entity too large' });
   });
 
+  const coded = (code: string, message = 'secret') => Object.assign(new Error(message), { code });
+
+  test.each([
+    ['a refused connection', coded('ECONNREFUSED'), /ECONNREFUSED/],
+    ['a reset connection', coded('ECONNRESET'), /ECONNRESET/],
+    [
+      'one refusal per address of a host',
+      new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]),
+      /ECONNREFUSED/,
+    ],
+    ['a server that shuts down', coded('57P01'), /57P01/],
+    ['a server that starts', coded('57P03'), /57P03/],
+    ['a failed connection', coded('08006'), /08006/],
+    ['a broken connection', new Error('Connection terminated unexpectedly'), /Connection terminated/],
+    [
+      'a client without a connection',
+      new Error('Client has encountered a connection error and is not queryable'),
+      /not queryable/,
+    ],
+    ['a query that was under way', new QueryFailedError('SELECT secret', [], coded('57P01')), /57P01/],
+    [
+      'a query whose connection broke',
+      new QueryFailedError('SELECT secret', [], new Error('Connection terminated')),
+      /Connection terminated/,
+    ],
+  ])('says that the database is lost: %s', (_, error, reason) => {
+    const told = problem(error);
+    expect(told).toMatchObject({ status: 503, instance: '/v1/things' });
+    expect(told.detail).toMatch(reason);
+    expect(told.hint).toMatch(/DATABASE_URL/);
+    expect(JSON.stringify(told)).not.toMatch(/secret/);
+  });
+
   test.each([
     ['a bug', new TypeError("Cannot read properties of undefined (reading 'secret')")],
     ['a database error', Object.assign(new Error('duplicate key: secret'), { code: '23505' })],
@@ -63,6 +97,7 @@ describe('a problem', () => {
       title: 'Internal Server Error',
       instance: 'urn:uuid:incident-1',
     });
+    expect(told.detail).toMatch(/incident-1/);
     expect(JSON.stringify(told)).not.toMatch(/secret/);
   });
 });

@@ -7,6 +7,7 @@
 import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
 import { EnvironmentError, InputError, type InputIssue } from '../../kernel/problem.js';
+import { databaseLoss } from './database-loss.js';
 import { ConflictError, NotFoundError } from './errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -39,7 +40,9 @@ export function toProblem(error: unknown, path: string, incident: string): Probl
     return problem(400, 'a text has a NUL character, which can not be stored', path);
   const refused = refusedByParser(error);
   if (refused !== undefined) return problem(refused.status, refused.message, path);
-  const detail = 'an unexpected error; the log has it under this id';
+  const lost = databaseLoss(error);
+  if (lost !== undefined) return problem(503, lost.message, path, lost.hint);
+  const detail = `an unexpected error; the log has it under the id ${incident}`;
   return { ...problem(500, detail, path), instance: `urn:uuid:${incident}` };
 }
 
