@@ -272,6 +272,27 @@ describe('the embedded PostgreSQL server', () => {
     if (AS_ROOT) fs.rmSync(dirname(folder), { recursive: true });
   });
 
+  test('names FABRICDRILL_HOME and DATABASE_URL when the home belongs to somebody else', async () => {
+    const home = freshHome();
+    const { folder } = preparePlace(home);
+    fs.chmodSync(folder, 0o511);
+    const getuid = jest.spyOn(process, 'getuid');
+    if (AS_ROOT) {
+      getuid.mockReturnValue(65534);
+      process.seteuid?.(65534);
+    }
+    const error = await joinEmbeddedServer(home)
+      .catch((caught: unknown) => caught)
+      .finally(() => {
+        if (AS_ROOT) process.seteuid?.(0);
+        getuid.mockRestore();
+        fs.chmodSync(folder, 0o711);
+      });
+    expect(error).toBeInstanceOf(EnvironmentError);
+    expect((error as EnvironmentError).message).toMatch(/EACCES/);
+    expect((error as EnvironmentError).hint).toMatch(/FABRICDRILL_HOME.*DATABASE_URL/);
+  });
+
   test('names DATABASE_URL when a binary cannot be started', async () => {
     const home = freshHome();
     const place = preparePlace(home);

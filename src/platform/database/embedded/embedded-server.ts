@@ -10,12 +10,14 @@ import { EnvironmentError } from '../../../kernel/problem.js';
 import { installBinaries } from './binaries.js';
 import { ensureData, ensurePassword, ensureRunning, SUPERUSER } from './cluster.js';
 import { dropLease, liveLeases, takeLease } from './leases.js';
-import { type EmbeddedPlace, OWN_SERVER_HINT, preparePlace } from './place.js';
+import { type EmbeddedPlace, OTHER_HOME_HINT, OWN_SERVER_HINT, preparePlace } from './place.js';
 import { stopPostmaster } from './postmaster.js';
 import { withTicketLock } from './ticket-lock.js';
 
 const DATABASE = 'fabricdrill';
 const UNKNOWN_DATABASE = '3D000';
+/** What the system answers where the files are somebody else's, or nobody may write. */
+const NOT_OURS = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 export interface EmbeddedServer {
   /** Connection string with the password; not for logs. */
@@ -28,11 +30,11 @@ export interface EmbeddedServer {
 
 /**
  * Starts or joins the server of `home` (FABRICDRILL_HOME, an absolute path).
- * @throws EnvironmentError when PostgreSQL can't run here; its hint names DATABASE_URL
+ * @throws EnvironmentError when PostgreSQL can't run here or the home is not ours; its hint names DATABASE_URL
  */
 export async function joinEmbeddedServer(home: string): Promise<EmbeddedServer> {
   const place = preparePlace(home);
-  return withTicketLock(place.lock, async () => {
+  return underLock(place, async () => {
     liveLeases(place.leases);
     const lease = takeLease(place.leases);
     try {
@@ -42,9 +44,18 @@ export async function joinEmbeddedServer(home: string): Promise<EmbeddedServer> 
       dropLease(lease);
       // What was started for nobody must not stay; why it failed matters more than whether it stops.
       if (liveLeases(place.leases).length === 0) await stopPostmaster(place.data).catch(() => undefined);
-      throw asEnvironmentError(error, place);
+      throw error;
     }
   });
+}
+
+/** Lock and leases are files in the home as well, so that being refused there is told like anywhere else. */
+async function underLock<T>(place: EmbeddedPlace, work: () => Promise<T>): Promise<T> {
+  try {
+    return await withTicketLock(place.lock, work);
+  } catch (error) {
+    throw asEnvironmentError(error, place);
+  }
 }
 
 async function start(place: EmbeddedPlace): Promise<string> {
@@ -58,7 +69,7 @@ async function start(place: EmbeddedPlace): Promise<string> {
 }
 
 async function leave(place: EmbeddedPlace, lease: string): Promise<void> {
-  await withTicketLock(place.lock, async () => {
+  await underLock(place, async () => {
     dropLease(lease);
     if (liveLeases(place.leases).length === 0) await stopPostmaster(place.data);
   });
@@ -93,9 +104,12 @@ function unusable(error: unknown): EnvironmentError {
 
 /** A file operation that the system refuses (no space, no right to change the owner) is no bug of ours. */
 function asEnvironmentError(error: unknown, place: EmbeddedPlace): unknown {
-  if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const message = `the embedded PostgreSQL can't be set up in ${place.folder}: ${error.message}`;
-  return new EnvironmentError(message, OWN_SERVER_HINT, { cause: error });
+  if (typeof error !== 'object' || error === null || !('syscall' in error)) return error;
+  const { code = '', message: reason } = error as NodeJS.ErrnoException;
+  const message = `the embedded PostgreSQL can't be run in ${place.folder}: ${reason}`;
+  return new EnvironmentError(message, NOT_OURS.has(code) ? OTHER_HOME_HINT : OWN_SERVER_HINT, {
+    cause: error,
+  });
 }
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {

@@ -17,6 +17,8 @@ export const SYSTEM_HOME = '/var/lib/fabricdrill';
 /** The hint of every error that says the embedded server can't run here. */
 export const OWN_SERVER_HINT =
   'set DATABASE_URL to a PostgreSQL server of your own, as in postgres://user:password@host:5432/fabricdrill';
+/** The hint of every error that says the home can't be written to. */
+export const OTHER_HOME_HINT = `set FABRICDRILL_HOME to a folder you may write to, or ${OWN_SERVER_HINT}`;
 
 export interface Account {
   uid: number;
@@ -52,7 +54,7 @@ export function preparePlace(home: string): EmbeddedPlace {
     const reason = error instanceof Error ? error.message : String(error);
     throw new EnvironmentError(
       `no place for the embedded database under ${home}: ${reason}`,
-      `set FABRICDRILL_HOME to a folder you may write to, or ${OWN_SERVER_HINT}`,
+      OTHER_HOME_HINT,
       { cause: error },
     );
   }
