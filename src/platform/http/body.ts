@@ -4,10 +4,12 @@
 import type { z } from 'zod';
 import { InputError } from '../../kernel/problem.js';
 import { describeIssues } from '../../kernel/schema-issues.js';
+import { refuseDeepNesting } from './nesting.js';
 
 /** @throws InputError with a pointer per mistake; an absent or empty body counts as not given */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const given = isAbsent(body) ? undefined : body;
+  refuseDeepNesting(given);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new InputError(describeIssues(parsed.error, schema, given));

@@ -5,10 +5,15 @@
  */
 import { InputError } from '../../kernel/problem.js';
 import { YAML_TYPES } from './media-types.js';
+import { refuseDeepNesting } from './nesting.js';
 
-/** The text to parse: YAML as sent, JSON re-serialised (JSON is YAML). */
+/**
+ * The text to parse: YAML as sent, JSON re-serialised (JSON is YAML).
+ * @throws InputError without a body or with one that is nested too deeply
+ */
 export function definitionText(body: unknown): string {
   if (typeof body === 'string') return body;
+  refuseDeepNesting(body);
   if (typeof body === 'object' && body !== null && Object.keys(body).length > 0)
     return JSON.stringify(body, null, 2);
   throw InputError.at(
