@@ -89,8 +89,10 @@ function baselineHealth(
 export type CutShort =
   { aborted: string } | { rollbackFailures: readonly string[] } | { inconclusive: readonly string[] };
 
-export function judgeCutShort(cause: CutShort): Judgement {
-  const unscored = { scores: unknownScores(), objectives: [], verdict: null, truth: [] };
+export function judgeCutShort(cause: CutShort, stated: readonly string[]): Judgement {
+  const scores = unknownScores();
+  const objectives = evaluateObjectives(parseObjectives(stated), scores);
+  const unscored = { scores, objectives, verdict: null, truth: [] };
   if ('inconclusive' in cause)
     return { state: 'inconclusive', reasons: [...cause.inconclusive], ...unscored };
   const outcome = concludeRun({

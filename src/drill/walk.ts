@@ -66,11 +66,12 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   } finally {
     failures = await injector.revertAll();
   }
-  if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures });
+  if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures }, input.objectives);
   if (problem !== undefined) throw problem as Error;
-  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   // The fault stayed longer than planned, so the figures would not be those of this drill.
-  if (lateUndo !== undefined) return judgeCutShort({ inconclusive: [`undone late: ${lateUndo}`] });
+  if (lateUndo !== undefined)
+    return judgeCutShort({ inconclusive: [`undone late: ${lateUndo}`] }, input.objectives);
 
   await hooks.state('observing');
   await pacer.until(plan.durationNs, signal, (nowNs) => hooks.progress(nowNs, plan.durationNs));
@@ -176,14 +177,14 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   const { fabric, hooks, signal } = input;
   const description = fabric.describe();
   const { topology, jobs } = description;
-  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
   await hooks.evidence(evidence);
-  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('diagnosing');
   const verdict = diagnose({ topology, jobs, evidence });
   await hooks.verdict(verdict);
-  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) });
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('scoring');
   await hooks.truth(record.truth);
   return judgeDrill({

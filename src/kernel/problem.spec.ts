@@ -88,4 +88,10 @@ describe('an input error', () => {
     ).toThrow(other);
     expect(withPointer('/spec', () => 7)).toBe(7);
   });
+
+  it('writes control characters out, so that a file can not steer a terminal', () => {
+    const line = formatIssue({ pointer: '/spec', message: '\u001b[31mred\u001b[2J', file: 'a\nb.yaml' });
+    expect(line).toContain('\\u001b[31mred\\u001b[2J');
+    expect(line).not.toContain('\u001b');
+  });
 });

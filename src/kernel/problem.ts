@@ -65,7 +65,15 @@ export function formatIssue(issue: InputIssue): string {
       : `${issue.file}${position}`;
   const place = [file, issue.pointer].filter((part) => part !== '').join(' ');
   const hint = issue.hint === undefined ? '' : ` (${issue.hint})`;
-  return `${place === '' ? '' : `${place}: `}${issue.message}${hint}`;
+  return visible(`${place === '' ? '' : `${place}: `}${issue.message}${hint}`);
+}
+
+/** Control characters written out: text from files must not steer a terminal. */
+function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Escapes one reference token of a JSON pointer (RFC 6901 section 3). */

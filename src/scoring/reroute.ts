@@ -98,18 +98,22 @@ export function firstSteadyNs(spans: readonly Span[], good: (span: Span) => bool
   return at === -1 ? null : spans[at].fromNs;
 }
 
-/** When the last route left the dead links, as logged; the injection where no log tells. */
+/**
+ * When the last route left the dead links, as logged; the injection where no log tells. What a dead device logs once it
+ * is back is no news about the reroute.
+ */
 function routesLeftAtNs(
   index: EvidenceIndex,
   topology: Topology,
   elements: FaultElements,
   injectedNs: number,
+  untilNs: number,
 ): number {
   let latestNs = injectedNs;
   for (const port of elements.ports) {
     const samples = freshSamples(index.get('route_port_prefixes', portId(topology.ports[port].name)));
     if ((valueAt(samples, injectedNs) ?? 0) === 0) continue;
-    const left = samples.find(({ timeNs, value }) => timeNs > injectedNs && value === 0);
+    const left = samples.find(({ timeNs, value }) => timeNs > injectedNs && timeNs <= untilNs && value === 0);
     latestNs = Math.max(latestNs, left?.timeNs ?? injectedNs);
   }
   return latestNs;
@@ -137,5 +141,9 @@ export function timeToRerouteNs(
   }
   if (latestNs === null) return null;
   // A poll interval hides the milliseconds at its start; the log of routes does not.
-  return Math.max(latestNs, routesLeftAtNs(index, topology, elements, injectedNs) - injectedNs);
+  const rerouteNs = Math.max(
+    latestNs,
+    routesLeftAtNs(index, topology, elements, injectedNs, untilNs) - injectedNs,
+  );
+  return rerouteNs <= untilNs - injectedNs ? rerouteNs : null;
 }

@@ -29,11 +29,12 @@ async function drillOf(
   target: object,
   jobs = fabricSpec.jobs,
   objectives = ['recovery.score >= 80', 'isolation.blast_ratio <= 0.05'],
+  variant = 'cut',
 ): Promise<Judgement> {
   const spec = experimentSpecSchema.parse({
     fabric: 'test',
     duration: '60s',
-    faults: [{ kind: 'link-down', params: { variant: 'cut' }, target, at: '20s', duration: '20s' }],
+    faults: [{ kind: 'link-down', params: { variant }, target, at: '20s', duration: '20s' }],
     objectives,
   });
   const fabric = simulatedFabric({ ...fabricSpec, jobs }, 3);
@@ -84,6 +85,14 @@ describe('scores of a drill', () => {
     expect(uplink.scores.recovery.metrics.ettr as number).toBeGreaterThan(
       nic.scores.recovery.metrics.ettr as number,
     );
+  });
+
+  it('time the reroute around a dead spine by its neighbours, not by what it logs after its boot', async () => {
+    const spine = { type: 'device', tier: 'spine', mode: 'one' };
+    const { scores } = await drillOf(spine, undefined, undefined, 'node');
+    const reroute = scores.recovery.metrics.time_to_reroute_s as number;
+    expect(reroute).toBeGreaterThan(0);
+    expect(reroute).toBeLessThanOrEqual(2);
   });
 
   it('are no proof when the target carried nothing: inconclusive, not 100', async () => {

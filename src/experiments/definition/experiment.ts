@@ -25,6 +25,11 @@ export const metadataSchema = z.strictObject({
   labels: z.record(z.string().max(63), z.string().max(253)).optional(),
 });
 
+/** Shorter ones would end before anything could notice them. */
+const SHORTEST_HOLD_NS = 1e6;
+/** What is observed grows with the length of a run. */
+const LONGEST_RUN_NS = 2 * 3600e9;
+
 const targetSchema = selectorSchema.extend({
   usedBy: z.string().optional().describe('job name or glob: only elements that such a job sends over'),
   notUsedBy: z.string().optional().describe('job name or glob: only elements that no such job sends over'),
@@ -36,8 +41,12 @@ function faultSchemaOf(kind: AnyFaultKind) {
     name: nameSchema.optional(),
     kind: z.literal(kind.name),
     params: kind.parameters,
-    at: durationNs.describe('when the fault is injected, from the start of the run'),
-    duration: durationNs.describe('how long it is held'),
+    at: durationNs
+      .refine((ns) => ns <= LONGEST_RUN_NS, 'a run lasts at most 2h')
+      .describe('when the fault is injected, from the start of the run'),
+    duration: durationNs
+      .refine((ns) => ns >= SHORTEST_HOLD_NS, 'a fault is held for at least 1ms')
+      .describe('how long it is held, at least 1ms'),
   };
   const schema = z.strictObject({ ...shared, target: targetSchema });
   // One type for both: whoever reads a fault asks whether it has a target.

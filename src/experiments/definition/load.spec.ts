@@ -46,6 +46,13 @@ describe('a definition file', () => {
     ],
     ['a bare number for a time', 'at: 3s', 'at: 3', { pointer: '/spec/faults/0/at' }],
     ['a wrong unit', 'at: 3s', 'at: 3 parsecs', { pointer: '/spec/faults/0/at' }],
+    ['a time beyond any run', 'at: 3s', 'at: 100000h', { pointer: '/spec/faults/0/at' }],
+    [
+      'a fault held for no time',
+      'duration: 3s',
+      'duration: 0s',
+      { pointer: '/spec/faults/0/duration', message: expect.stringContaining('1ms') as never },
+    ],
     [
       'a fault kind that does not exist',
       'kind: link-down',

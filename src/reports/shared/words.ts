@@ -69,7 +69,7 @@ const STATE_SENTENCES: Partial<Record<RunState, string>> = {
   passed: 'every objective was met',
   failed: 'an objective was missed',
   inconclusive: 'nothing is proved either way',
-  aborted: 'the run was stopped and the fault undone',
+  aborted: 'the run was stopped and all was undone',
   error: 'the run could not be finished',
   'rollback-failed': 'a fault may still be in place',
 };
