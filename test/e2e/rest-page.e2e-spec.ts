@@ -3,6 +3,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CHECKOUT } from '../support/cli.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
@@ -62,9 +65,11 @@ if (!hasCurl) console.log('docs/rest.md is not run: curl is missing (apt-get ins
 });
 
 function shell(script: string, url: string): Promise<string> {
+  // Of its own, since a file of this name may belong to another user.
+  const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-rest-page-'));
   const child = spawn('bash', ['-euo', 'pipefail', '-s'], {
     cwd: CHECKOUT,
-    env: { PATH: process.env.PATH, URL: url },
+    env: { PATH: process.env.PATH, URL: url, TMPDIR: folder },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let output = '';
@@ -74,8 +79,10 @@ function shell(script: string, url: string): Promise<string> {
   child.stdin.end(script);
   return new Promise((done, failed) => {
     child.once('error', failed);
-    child.once('close', (code) =>
-      code === 0 ? done(output) : failed(new Error(`exit ${code}\n${output}\n${errors}`)),
-    );
+    child.once('close', (code) => {
+      rmSync(folder, { recursive: true });
+      if (code === 0) done(output);
+      else failed(new Error(`exit ${code}\n${output}\n${errors}`));
+    });
   });
 }
