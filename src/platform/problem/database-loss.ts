@@ -21,6 +21,8 @@ const SYSTEM_CODES = new Set([
 const SQL_STATES = /^(08[0-9A-Z]{3}|57P0[123])$/;
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable|Client was closed and is not queryable)/;
+/** TypeORM takes the connection from an open transaction when it breaks, and says only that it is gone. */
+const TAKEN_AWAY = new Set(['QueryRunnerProviderAlreadyReleasedError', 'QueryRunnerAlreadyReleasedError']);
 const HINT =
   'see that the PostgreSQL server of DATABASE_URL runs and can be reached; without DATABASE_URL, start fabricdrill ' +
   'again and it starts its embedded one';
@@ -35,8 +37,9 @@ export function databaseLoss(error: unknown): EnvironmentError | undefined {
 /** A code or the driver's own words: neither holds a statement, a value or a password. */
 function lossReason(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { code, message, errors, driverError } = error as Partial<Record<string, unknown>>;
+  const { name, code, message, errors, driverError } = error as Partial<Record<string, unknown>>;
   if (typeof code === 'string' && (SYSTEM_CODES.has(code) || SQL_STATES.test(code))) return code;
+  if (typeof name === 'string' && TAKEN_AWAY.has(name)) return 'it broke within a transaction';
   const words = DRIVER_WORDS.exec(typeof message === 'string' ? message : '');
   if (words !== null) return words[1];
   // A host name with several addresses fails with one error per address.

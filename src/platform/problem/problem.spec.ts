@@ -1,6 +1,6 @@
 import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { ConflictError, NotFoundError } from './errors.js';
 import { toProblem } from './problem.js';
@@ -71,6 +71,7 @@ describe('a problem', () => {
       new Error('Client has encountered a connection error and is not queryable'),
       /not queryable/,
     ],
+    ['a transaction whose connection went', new QueryRunnerProviderAlreadyReleasedError(), /transaction/],
     ['a query that was under way', new QueryFailedError('SELECT secret', [], coded('57P01')), /57P01/],
     [
       'a query whose connection broke',
