@@ -6,6 +6,7 @@ import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
+import type { LossSign } from './features/loss-signs.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import { THRESHOLDS } from './likelihoods.js';
@@ -55,12 +56,26 @@ export function answerNone(context: Context, coverage: Coverage): string {
   );
 }
 
+function signClause(sign: LossSign): string {
+  if (sign.type === 'counter') {
+    return `NIC ${sign.element} counted ${sign.gain} ${sign.what} between ${time(sign.fromNs)} s and ${time(sign.toNs)} s`;
+  }
+  if (sign.type === 'stall') {
+    return `connection ${sign.element} stood still for ${time(sign.stalledNs)} s before ${time(sign.toNs)} s`;
+  }
+  return `a step of ${sign.element} took ${stepTime(sign.tookS)} s instead of ${stepTime(sign.usualS)} s, ending at ${time(sign.toNs)} s`;
+}
+
+/** Steps may be much shorter than a hundredth of a second. */
+const stepTime = (durationS: number): string => String(Number(durationS.toPrecision(3)));
+
 /** Why nothing can be said. */
 export function answerUnknown(
   context: Context,
   coverage: Coverage,
   attribution: Attribution,
   suspects: readonly Explanation[],
+  signs: readonly LossSign[],
 ): string {
   const { links } = context.topology;
   const reasons: string[] = [];
@@ -73,6 +88,11 @@ export function answerUnknown(
   if ((attribution.lossRatio ?? 0) > THRESHOLDS.unexplainedLoss) {
     reasons.push(
       `${percent(attribution.lossRatio ?? 0)} of the GPU time was lost, but nothing in the network accounts for it`,
+    );
+  }
+  if (signs.length > 0) {
+    reasons.push(
+      `something seems to have been lost and no element can be blamed: ${signs.map(signClause).join(', ')}`,
     );
   }
   const suspect = suspects[0];

@@ -18,7 +18,8 @@ import type { DiagnosisInput } from './features/context.js';
 import { observeDevices } from './features/device-observation.js';
 import { observeJobLosses } from './features/job-loss.js';
 import type { JobLoss } from './features/job-loss.js';
-import { observeLinks } from './features/link-observation.js';
+import { observeAllLinks } from './features/link-observation.js';
+import { observeLossSigns } from './features/loss-signs.js';
 import { FAMILIES } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
@@ -32,8 +33,10 @@ export type { Verdict } from './verdict.js';
 /** A verdict on the whole observed window; the same input gives the same bytes. */
 export function diagnose(input: DiagnosisInput): Verdict {
   const context = new Context(input);
-  const devices = observeDevices(context);
-  const observations: Observations = { devices, links: observeLinks(context, devices) };
+  const observations: Observations = {
+    devices: context.once(observeDevices),
+    links: context.once(observeAllLinks),
+  };
   const { culprits, rejected } = rank(
     FAMILIES.flatMap((family) => family.hypothesise(context, observations)),
   );
@@ -94,10 +97,13 @@ function notFound(
   const seen = coverage.links >= THRESHOLDS.coverage && coverage.jobs;
   const unexplained = (attribution.lossRatio ?? 0) > THRESHOLDS.unexplainedLoss;
   const suspected = suspects.some(({ probability }) => probability >= THRESHOLDS.suspect);
-  const healthy = seen && !unexplained && !suspected;
+  const signs = observeLossSigns(context);
+  const healthy = seen && !unexplained && !suspected && signs.length === 0;
   return {
     faultFound: healthy ? false : null,
-    answer: healthy ? answerNone(context, coverage) : answerUnknown(context, coverage, attribution, suspects),
+    answer: healthy
+      ? answerNone(context, coverage)
+      : answerUnknown(context, coverage, attribution, suspects, signs),
     shareExplained: null,
     affectedJobs: [],
     aggressors: [],

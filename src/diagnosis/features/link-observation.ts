@@ -9,6 +9,7 @@ import { conservation } from './conservation.js';
 import type { Conservation } from './conservation.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
+import { observeDevices } from './device-observation.js';
 import type { DeviceObservation } from './device-observation.js';
 import { cutOut, freshSamples, increments, stateSpans, union } from './samples.js';
 import type { Increment, StateSpan } from './samples.js';
@@ -51,7 +52,11 @@ export interface LinkObservation {
   sentBy: readonly [Conservation, Conservation];
 }
 
-export function observeLinks(context: Context, devices: readonly DeviceObservation[]): LinkObservation[] {
+/** All links, by index. */
+export const observeAllLinks = (context: Context): LinkObservation[] =>
+  observeLinks(context, context.once(observeDevices));
+
+function observeLinks(context: Context, devices: readonly DeviceObservation[]): LinkObservation[] {
   const sentBy = context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
     const toleranceBytes = wireBytes(link);

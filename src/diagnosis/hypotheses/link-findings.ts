@@ -6,7 +6,7 @@ import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
 import { observeNicStalls } from '../features/edge-stalls.js';
-import { DARK_DBM, endsDownTogether, timesDown } from '../features/link-observation.js';
+import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { observeLight, observeSignals } from '../features/signal.js';
 import { freshSamples, increments, samplesWithin } from '../features/samples.js';
@@ -46,9 +46,21 @@ export function stallOf(context: Context, { ends }: LinkObservation): Interval |
   return nic < 0 ? null : context.once(observeNicStalls)[nic];
 }
 
-/** Not asked where it did not happen: a NIC that is idle, or whose other port works, does not stall. */
-const connectionsStall = (context: Context, observation: LinkObservation): boolean | null =>
-  stallOf(context, observation) === null ? null : true;
+/**
+ * Not asked where it did not happen: a NIC that is idle, or whose other port works, does not stall. Nor where another
+ * link loses bytes meanwhile and this one does not: a loss anywhere on the way stops the NIC just as well.
+ */
+function connectionsStall(context: Context, observation: LinkObservation): boolean | null {
+  const stall = stallOf(context, observation);
+  if (stall === null) return null;
+  const elsewhere = context
+    .once(observeAllLinks)
+    .some((other) => other.link !== observation.link && losesDuring(other, stall));
+  return elsewhere && !losesDuring(observation, stall) ? null : true;
+}
+
+const losesDuring = ({ sentBy }: LinkObservation, during: Interval): boolean =>
+  sentBy.some(({ began }) => began !== null && overlaps(began, during));
 
 /** Polls at the two ends of a stall may have caught traffic. */
 const STALL_MARGIN_NS = 1e9;

@@ -1,0 +1,97 @@
+/**
+ * Signs that something was lost, whether or not an element can be blamed for it.
+ *
+ * Byte counters polled apart hide short losses, yet transport and training feel them: a NIC waits in vain for an
+ * acknowledgement, a connection stands still, one step takes many times as long. Each sign is read by itself and not as
+ * a share of the window, so that a longer run hides none. Congestion that only slows is not looked for here.
+ */
+import { elementName, jobId, nicId } from '../../kernel/elements.js';
+import type { MetricName } from '../../telemetry/catalog.js';
+import type { Context, Interval } from './context.js';
+import { freshSamples, increments } from './samples.js';
+import { median, robustSpread } from './statistics.js';
+
+export type LossSign = Interval &
+  (
+    | { type: 'counter'; what: string; element: string; gain: number }
+    | { type: 'stall'; element: string; stalledNs: number }
+    | { type: 'step'; element: string; tookS: number; usualS: number }
+  );
+
+/** Counters of a NIC that rise when packets or their acknowledgements are missing, as people call them. */
+const LOSS_COUNTERS: readonly (readonly [MetricName, string])[] = [
+  ['nic_retries_exceeded', 'exhausted retries'],
+  ['nic_local_ack_timeouts', 'acknowledgement timeouts'],
+  ['nic_adaptive_retransmissions', 'retransmissions'],
+];
+/** Connections wait shorter than this for each other without anything being lost. */
+const LEAST_STALL_S = 0.1;
+/** A step is far out when it takes so many times the usual one. */
+const FAR_STEP = 5;
+const SPREADS = 10;
+
+/** The worst sign of each sort, in the order in which one would believe them; empty when all is quiet. */
+export function observeLossSigns(context: Context): LossSign[] {
+  return [...counterSigns(context), ...worst(stallSigns(context)), ...worst(stepSigns(context))];
+}
+
+function counterSigns(context: Context): LossSign[] {
+  return LOSS_COUNTERS.flatMap(([metric, what]) => {
+    const signs = context.topology.nics.flatMap(({ name }): LossSign[] => {
+      const rises = increments(context.read(metric, nicId(name))).filter(({ gain }) => gain > 0);
+      if (rises.length === 0) return [];
+      const gain = rises.reduce((sum, rise) => sum + rise.gain, 0);
+      const during = { fromNs: rises[0].fromNs, toNs: rises[rises.length - 1].toNs };
+      return [{ type: 'counter', what, element: name, gain, ...during }];
+    });
+    return worst(signs);
+  });
+}
+
+function stallSigns(context: Context): LossSign[] {
+  return context.all('edge_stalled_s').flatMap((series): LossSign[] => {
+    const gains = increments(series);
+    const limit = limitOf(gains.map(({ gain }) => gain));
+    return gains
+      .filter(({ gain }) => gain > Math.max(LEAST_STALL_S, limit))
+      .map(({ fromNs, toNs, gain }) => ({
+        type: 'stall',
+        element: elementName(series.element),
+        stalledNs: gain * 1e9,
+        fromNs,
+        toNs,
+      }));
+  });
+}
+
+function stepSigns(context: Context): LossSign[] {
+  return context.jobs.flatMap(({ name }): LossSign[] => {
+    const steps = freshSamples(context.read('job_step_time_s', jobId(name)));
+    const durations = steps.map(({ value }) => value);
+    const usualS = median(durations);
+    const limit = Math.max(FAR_STEP * usualS, limitOf(durations));
+    return steps
+      .filter(({ value }) => value > limit)
+      .map(({ timeNs, value }) => ({
+        type: 'step',
+        element: name,
+        tookS: value,
+        usualS,
+        fromNs: timeNs - value * 1e9,
+        toNs: timeNs,
+      }));
+  });
+}
+
+const limitOf = (values: readonly number[]): number => median(values) + SPREADS * robustSpread(values);
+
+function weightOf(sign: LossSign): number {
+  if (sign.type === 'counter') return sign.gain;
+  return sign.type === 'stall' ? sign.stalledNs : sign.tookS;
+}
+
+/** The heaviest; the first among equals. */
+function worst(signs: readonly LossSign[]): LossSign[] {
+  if (signs.length === 0) return [];
+  return [signs.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one))];
+}
