@@ -70,9 +70,8 @@ export function formatIssue(issue: InputIssue): string {
 
 /** Control characters written out: text from files must not steer a terminal. */
 function visible(text: string): string {
-  return text.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return text.replace(/\p{Cc}/gu, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
