@@ -5,24 +5,9 @@
  * `value: null` and the reason: a bench skips nothing in silence.
  */
 
-/** A value per case and measure. Ratios are reference ÷ value for times (bigger is better), value ÷ reference else. */
-export interface BenchRow {
-  /** Name of the case file without its last extension. */
-  case: string;
-  /** What was measured, unit last: `solve_s`, `worst_flow_error`. */
-  measure: string;
-  value: number | null;
-  unit: string;
-  /** Who the reference is, with machine and date where it is a time; '' where there is none. */
-  reference: string;
-  referenceValue: number | null;
-  ratio: number | null;
-  floor: number | null;
-  aim: number | null;
-  /** Null only where no floor exists, or nothing could be measured. */
-  meetsFloor: boolean | null;
-  reason?: string;
-}
+import type { BenchRow } from '../src/cli/bench-row.js';
+
+export type { BenchRow };
 
 /** Reference and limits of a measure whose smaller values are better. */
 export interface Yardstick {

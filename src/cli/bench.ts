@@ -15,23 +15,9 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { collect, parseChoice } from './flags.js';
 import { examples } from './help.js';
+import type { BenchRow } from './bench-row.js';
 import { deliver, parseOutputs } from './outputs.js';
 import { table } from './table.js';
-
-/** One measured value, as in `bench/row.ts`. */
-interface BenchRow {
-  case: string;
-  measure: string;
-  value: number | null;
-  unit: string;
-  reference: string;
-  referenceValue: number | null;
-  ratio: number | null;
-  floor: number | null;
-  aim: number | null;
-  meetsFloor: boolean | null;
-  reason?: string;
-}
 
 /** What a bench is asked for. */
 interface BenchRequest {

@@ -1,5 +1,5 @@
 /**
- * Evidence to Apache Arrow IPC and back: one long table, a row a sample, readable by pyarrow, Polars and DuckDB.
+ * Evidence to Apache Arrow IPC and back: one long table, a row a sample, for any Arrow reader (tried: Polars).
  *
  * Columns: `metric` and `element` (dictionary-encoded utf8), `time_ns` (int64, ns from the run's start), `value`
  * (float64, null where the answer was N/A), `quality` (uint8: 0 fresh, 1 repeated, 2 N/A). Rows keep the order of the
