@@ -99,13 +99,18 @@ export class Endpoints {
       const usedNs = min(this.demandNs[index], fairNs);
       this.credit[flow] += usedNs / packetNs;
       const left = this.flows[flow].packets - this.sent[flow];
-      if (this.credit[flow] >= min(this.lot[flow], left - SAME)) {
-        const packets = min(left, this.credit[flow]);
+      // At line rate a packet may leave across two steps; held for the second it would come a packet late.
+      const lot = alone && this.paceNs[flow] <= packetNs ? 0 : this.lot[flow];
+      if (this.credit[flow] > 0 && this.credit[flow] >= min(lot, left - SAME)) {
+        // A crumb of a packet left behind would wait for a step of its own.
+        const packets = this.credit[flow] > left - 2 * SAME ? left : this.credit[flow];
         this.credit[flow] = 0;
         this.lot[flow] = 1;
-        // Round robin ends all flows near the step's end; one alone ends when its bytes do.
+        // Round robin ends all flows near the step's end; one alone ends when its bytes do. What it had saved up
+        // before this step has taken no time in it.
         const beganNs = max(0, this.startNs[flow] - stepStartNs);
-        const passedNs = alone ? beganNs + packets * max(packetNs, this.paceNs[flow]) : this.stepNs;
+        const takenNs = (usedNs / packetNs) * max(packetNs, this.paceNs[flow]);
+        const passedNs = alone ? beganNs + takenNs : this.stepNs;
         this.emitData(nic, flow, packets, step, min(this.stepNs, passedNs));
       }
       if (this.sent[flow] < this.flows[flow].packets - SAME) flows[kept++] = flow;
