@@ -38,6 +38,8 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     nic,
     /** What the NIC can read from, and write to, its host's memory each way; the ports keep their speed. */
     rateGbps: z.number().positive(),
+    /** `receive`: what it takes from the fabric; `send`: what it reads from its host; left out: both. */
+    way: z.enum(['receive', 'send']).optional(),
   }),
   z.strictObject({
     type: z.literal('bit-errors'),
@@ -59,6 +61,51 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     /** How many times longer than normal computations take. */
     factor: z.number().gt(1),
   }),
+  z.strictObject({
+    type: z.literal('traffic'),
+    /** Names the flows in the undo journal and tells two loads on one receiver apart. */
+    name: z.string().min(1),
+    fromNics: z.array(nic).min(1),
+    toNic: nic,
+    /** What each sender would send, bounded by its NIC. */
+    rateGbps: z.number().positive(),
+    /** Each sender stops after so many payload bytes; left out: it sends until it is reverted. */
+    bytesPerSender: z.number().positive().optional(),
+    priority: z.int().min(0).max(7),
+    /** QPs of each sender. */
+    queuePairs: z.int().min(1).max(1024),
+  }),
+  z.strictObject({
+    type: z.literal('pause-storm'),
+    nic,
+    /** The class that the NIC pauses without end. */
+    priority: z.int().min(0).max(7),
+  }),
+  z.strictObject({
+    type: z.literal('hash-seed'),
+    device,
+    /** What the device's ECMP hash is seeded with. */
+    seed: z.int().min(0).max(0xffffffff),
+  }),
+  z.strictObject({
+    type: z.literal('ecn-marking'),
+    device,
+    /** Marking curve of all its egress queues. */
+    kminBytes: z.number().positive(),
+    kmaxBytes: z.number().positive(),
+    /** Probability at kmax, 0..1; 0 never marks. */
+    pmax: z.number().min(0).max(1),
+  }),
+  z.strictObject({
+    type: z.literal('pfc-buffer'),
+    device,
+    /** False: the device sends no pause, and drops what finds no room. */
+    pfc: z.boolean(),
+    /** Room per port and class for what is under way when a pause is sent. */
+    headroomBytes: z.number().min(0),
+    /** Share of the free buffer that a port may take before it pauses (alpha), > 0. */
+    freeShare: z.number().positive(),
+  }),
 ]);
 
 export type Impairment = z.output<typeof impairmentSchema>;
@@ -76,9 +123,15 @@ export function impairedElement(impairment: Impairment): string {
   switch (impairment.type) {
     case 'node-down':
     case 'compute-slowdown':
+    case 'hash-seed':
+    case 'ecn-marking':
+    case 'pfc-buffer':
       return impairment.device;
     case 'nic-host-rate':
+    case 'pause-storm':
       return impairment.nic;
+    case 'traffic':
+      return impairment.toNic;
     default:
       return impairment.link;
   }

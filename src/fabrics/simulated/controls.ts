@@ -80,6 +80,12 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
     case 'nic-host-rate':
     case 'compute-slowdown':
       return speedControl(simulator, impairment);
+    default:
+      throw InputError.at(
+        '/type',
+        `the simulated fabric can't apply "${impairment.type}"`,
+        `it can apply ${listChoices([...SIMULATED_CAPABILITIES.keys()])}`,
+      );
   }
 }
 
