@@ -6,6 +6,8 @@ export default {
   // a limit for what hangs, not for what is slow beside other work
   testTimeout: 60_000,
   testEnvironment: 'node',
+  // one seed for all property tests; FABRICDRILL_PROPERTY_SEED chooses another
+  setupFilesAfterEnv: ['<rootDir>/test/support/property-seed.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   testRegex: '(src|test|bench|migrations)/.*\\.(spec|e2e-spec)\\.ts$',
   moduleFileExtensions: ['ts', 'js', 'json'],
