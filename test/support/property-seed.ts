@@ -50,4 +50,4 @@ function report(details: fc.RunDetails<unknown>): void {
   });
 }
 
-fc.configureGlobal({ seed: propertySeed(process.env[VARIABLE]), reporter: report as never });
+fc.configureGlobal({ seed: propertySeed(process.env[VARIABLE]), reporter: report });
