@@ -158,6 +158,7 @@ async function planFault(
   const compiled = withPointer(pointer, () =>
     kind.compile(fault.params as never, targets, {
       topology: description.topology,
+      jobs: description.jobs,
       durationNs: fault.duration,
       random: random.stream('compile'),
     }),

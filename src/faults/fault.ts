@@ -9,11 +9,14 @@ import type { Prng } from '../kernel/prng.js';
 import type { ElementRef, ElementType } from '../telemetry/vocabulary.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
+import type { Job } from '../workload/job.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 
 /** What a kind may look at when it compiles. */
 export interface FaultContext {
   topology: Topology;
+  /** Jobs on the fabric: a host without a rank of any of them is idle. */
+  jobs: readonly Job[];
   /** How long the fault is held, ns. */
   durationNs: number;
   /** A stream of its own, derived from the run's seed and the fault's name. */

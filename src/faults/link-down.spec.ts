@@ -24,6 +24,7 @@ const compile = (
 ): CompiledFault =>
   linkDown.compile(linkDown.parameters.parse(parameters), targets, {
     topology,
+    jobs: [],
     durationNs,
     random: new Prng(seed),
   });
@@ -81,7 +82,7 @@ describe('link-down', () => {
       topologySchema.parse({ builder: 'dual-tor-dual-plane', hosts: 2, gpusPerHost: 1, spinesPerPlane: 1 }),
     );
     const nic: ElementRef = { type: 'nic', id: 'nic:host-1/nic-0' };
-    const context = { topology: dual, durationNs: 20e9, random: new Prng(1) };
+    const context = { topology: dual, jobs: [], durationNs: 20e9, random: new Prng(1) };
     const compiled = (variant: string) =>
       linkDown.compile(linkDown.parameters.parse({ variant }), [nic], context);
     expect(compiled('cut').impairments).toHaveLength(2);

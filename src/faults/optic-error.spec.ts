@@ -13,6 +13,7 @@ const LINK = 'link:host-1/nic-0--leaf-1/p1';
 const compile = (params: object, durationNs = 20e9) =>
   opticError.compile(opticError.parameters.parse(params), [{ type: 'link', id: LINK }], {
     topology,
+    jobs: [],
     durationNs,
     random: new Prng(1),
   });

@@ -24,6 +24,7 @@ const NIC: ElementRef = { type: 'nic', id: 'nic:host-1/nic-0' };
 const compile = (params: object, ...targets: ElementRef[]) =>
   speedDowngrade.compile(speedDowngrade.parameters.parse(params), targets, {
     topology,
+    jobs: [],
     durationNs: 10e9,
     random: new Prng(1),
   });

@@ -12,7 +12,7 @@ const compile = (params: object, ...hosts: string[]) =>
   straggler.compile(
     straggler.parameters.parse(params),
     hosts.map((name) => ({ type: 'device', id: `device:${name}` })),
-    { topology, durationNs: 10e9, random: new Prng(1) },
+    { topology, jobs: [], durationNs: 10e9, random: new Prng(1) },
   );
 
 describe('straggler', () => {

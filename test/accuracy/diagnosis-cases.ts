@@ -130,12 +130,13 @@ async function planFault(
   random: Prng,
   atNs: number,
 ): Promise<Plan> {
-  const { topology } = fabric.describe();
+  const { topology, jobs } = fabric.describe();
   const { kind, targets, parameters } = ACCURACY_FAULTS[fault];
   const target = await firstInUse(fabric, random.shuffle(targets(topology, tier)));
   const { parameters: schema, compile } = faultKind(kind) as FaultKind;
   const compiled = compile(schema.parse(parameters(random)), [target], {
     topology,
+    jobs,
     durationNs: Math.round(5e9 + random.uniform() * 20e9),
     random: random.stream('fault'),
   });

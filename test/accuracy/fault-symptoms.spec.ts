@@ -176,7 +176,7 @@ async function evidenceOf(one: Case | undefined): Promise<Evidence> {
   const { impairments } = kind.compile(
     kind.parameters.parse(one?.params ?? {}) as never,
     one?.target === undefined ? [] : [refOf(one.target)],
-    { topology: fabric.describe().topology, durationNs: HELD_NS, random: new Prng(5) },
+    { ...fabric.describe(), durationNs: HELD_NS, random: new Prng(5) },
   );
   const moves = impairments
     .flatMap(({ impairment, atNs, untilNs }, index) => [

@@ -101,10 +101,10 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     device,
     /** False: the device sends no pause, and drops what finds no room. */
     pfc: z.boolean(),
-    /** Room per port and class for what is under way when a pause is sent. */
-    headroomBytes: z.number().min(0),
+    /** Room per port and class for what is under way when a pause is sent; left out, as the next: as it is. */
+    headroomBytes: z.number().min(0).optional(),
     /** Share of the free buffer that a port may take before it pauses (alpha), > 0. */
-    freeShare: z.number().positive(),
+    freeShare: z.number().positive().optional(),
   }),
 ]);
 
