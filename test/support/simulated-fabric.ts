@@ -4,6 +4,9 @@
 import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
+import { FlowSimulator } from '../../src/simulator/flow/flow-simulator.js';
+import { buildTopology } from '../../src/topology/topology-spec.js';
+import { buildJobs } from '../../src/workload/build-jobs.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';
 
 // Specs of the simulator's room may name these only through here.
@@ -13,6 +16,13 @@ export type { SimulatedFabric };
 /** Parses like a file does; `settings` and `telemetry` may be partial. */
 export function simulatedFabric(spec: Record<string, unknown>, seed = 1): SimulatedFabric {
   return createSimulatedFabric({ name: 'test', spec: fabricSpecSchema.parse(spec) }, seed);
+}
+
+/** The simulator behind such a fabric, for what only it can do. */
+export function flowSimulator(spec: Record<string, unknown>, seed = 1): FlowSimulator {
+  const { topology, jobs, settings, telemetry } = fabricSpecSchema.parse(spec);
+  const built = buildTopology(topology);
+  return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed);
 }
 
 /** Two hosts with one GPU each on one switch; one job that only sends from host 1 to host 2. */

@@ -21,7 +21,7 @@ import { EventQueue } from './event-queue.js';
 import { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './flow-shape.js';
 import { prepareJob } from './job-program.js';
-import { JobRunner } from './job-runner.js';
+import { JobRunner, type BoundaryKind } from './job-runner.js';
 import { PathUse } from './path-use.js';
 import { PhysicalLayer } from './physical-layer.js';
 import { QpTimers, type QpListener } from './qp-timers.js';
@@ -174,6 +174,27 @@ export class FlowSimulator {
       else this.sampler.poll(nextNs);
     }
     this.moveTo(Math.max(this.clockNs, toNs));
+  }
+
+  /**
+   * Runs up to and including the instant at which a job's next boundary of that kind begins, or to `untilNs` without one.
+   *
+   * @param number the boundary wanted, counted over the job's life from 1; the next one when left out
+   * @returns when it began, ns; undefined when it did not
+   */
+  advanceToBoundary(job: number, kind: BoundaryKind, untilNs: number, number?: number): number | undefined {
+    let beganNs: number | undefined;
+    this.runner.onBoundary = (which, what, count, nowNs) => {
+      if (which === job && what === kind && count >= (number ?? 0)) beganNs ??= nowNs;
+    };
+    try {
+      while (beganNs === undefined && this.clockNs < untilNs) {
+        this.advance(Math.min(untilNs, Math.max(this.clockNs, this.queue.nextNs)));
+      }
+    } finally {
+      this.runner.onBoundary = undefined;
+    }
+    return beganNs;
   }
 
   /** Shuts a port down, or enables it, by configuration. */

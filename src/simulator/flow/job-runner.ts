@@ -36,6 +36,12 @@ export interface JobListener {
   jobFailed(job: number): void;
 }
 
+/** Starts that something else may be aligned with: of a step, a collective over the fabric, a checkpoint. */
+export type BoundaryKind = 'step' | 'collective' | 'checkpoint';
+
+/** @param number counts the boundaries of that kind in the job's life, from 1; redone ones count again */
+export type BoundaryListener = (job: number, kind: BoundaryKind, number: number, nowNs: number) => void;
+
 const WAITING = 0;
 const RUNNING = 1;
 const FAILED = 2;
@@ -62,6 +68,8 @@ class RunningJob {
   readonly lostHosts = new Set<number>();
   /** A death already due. */
   deathEvent = -1;
+  /** Boundaries passed so far. */
+  readonly begun: Record<BoundaryKind, number> = { step: 0, collective: 0, checkpoint: 0 };
 
   constructor(
     readonly ready: ReadyJob,
@@ -81,6 +89,8 @@ class RunningJob {
 export class JobRunner {
   private readonly jobs: RunningJob[];
   private readonly jitterSeed: number;
+  /** Told at each boundary, before what begins there has begun. */
+  onBoundary: BoundaryListener | undefined;
 
   constructor(
     ready: readonly ReadyJob[],
@@ -196,6 +206,7 @@ export class JobRunner {
   private beginStep(nowNs: number, index: number): void {
     const job = this.jobs[index];
     const { operations } = job.ready;
+    this.passBoundary(nowNs, index, 'step');
     job.stepStartNs = nowNs;
     job.left = operations.length;
     job.waitedNs = 0;
@@ -221,7 +232,10 @@ export class JobRunner {
       this.queue.schedule(nowNs, EVENT.emptyCollective, index, at);
       return;
     }
-    if (operation.crossesFabric) job.communicating++;
+    if (operation.crossesFabric) {
+      job.communicating++;
+      this.passBoundary(nowNs, index, 'collective');
+    }
     job.flowsLeft[at] = operation.shapes.length;
     for (const shape of operation.shapes) this.flows.start(nowNs, shape, index, at, job.classIndex);
   }
@@ -257,6 +271,11 @@ export class JobRunner {
       busBandwidth: largest < 0 ? NaN : bandwidth * operations[largest].busFactor,
     });
     this.beginStep(nowNs, index);
+  }
+
+  private passBoundary(nowNs: number, index: number, kind: BoundaryKind): void {
+    const number = ++this.jobs[index].begun[kind];
+    this.onBoundary?.(index, kind, number, nowNs);
   }
 
   private account(nowNs: number, job: RunningJob): void {
