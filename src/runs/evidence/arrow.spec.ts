@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { QUALITY, type Evidence, type Series } from '../../telemetry/series.js';
-import { decodeEvidence, encodeEvidence } from './arrow.js';
+import { tableFromArrays, tableToIPC } from 'apache-arrow';
+import { decodeEvidence, decodeEvidenceFile, encodeEvidence } from './arrow.js';
 
 const series = (metric: string, element: string, points: [number, number, number][]): Series => ({
   metric,
@@ -80,7 +81,10 @@ describe('evidence as Arrow IPC', () => {
         const evidence: Evidence = {
           fromNs: 0,
           toNs: 1e9,
-          series: all.map((some, index) => series(`metric_${index}`, `port:leaf-${index}/p1`, some as never)),
+          series: all.map((some, index) => {
+            const inOrder = [...some].sort(([one], [other]) => one - other);
+            return series(`metric_${index}`, `port:leaf-${index}/p1`, inOrder as never);
+          }),
         };
         expect(await decodeEvidence((await encodeEvidence(evidence)).bytes)).toEqual(evidence);
       }),
@@ -100,5 +104,42 @@ describe('evidence as Arrow IPC', () => {
     expect(frame.shape).toEqual({ height: 503, width: 5 });
     expect(frame.row(2)).toEqual(['port_tx_bytes', 'port:leaf-1/p1', expect.anything(), 2 * 1234567, 0]);
     expect(frame.row(501)[3]).toBeNull();
+  });
+
+  it('carries the fabric that it is of, for whoever has the file alone', async () => {
+    const fabric = { kind: 'Fabric', metadata: { name: 'größe' }, spec: { jobs: [] } };
+    const { bytes } = await encodeEvidence(example, true, fabric);
+    expect(await decodeEvidenceFile(bytes)).toEqual({ evidence: example, fabric });
+    expect((await decodeEvidenceFile((await encodeEvidence(example)).bytes)).fabric).toBeUndefined();
+  });
+
+  const foreign = (times: bigint[], metrics: (string | null)[]): Uint8Array =>
+    tableToIPC(
+      tableFromArrays({
+        metric: metrics,
+        element: metrics.map(() => 'port:a'),
+        time_ns: BigInt64Array.from(times),
+        value: Float64Array.from(times, Number),
+        quality: new Uint8Array(times.length),
+      }),
+      'file',
+    );
+
+  it.each([
+    ['a time that goes back', foreign([2n, 1n], ['port_tx_bytes', 'port_tx_bytes']), /row 2 .*goes back/],
+    ['a row without a metric', foreign([1n], [null]), /row 1 .*must be texts/],
+    ['no Arrow', new TextEncoder().encode('PK not arrow at all'), /no Arrow IPC file|no column/],
+    ['an empty file', new Uint8Array(0), /no Arrow IPC file|no column/],
+  ])('refuses %s', async (_, bytes, message) => {
+    await expect(decodeEvidence(bytes)).rejects.toThrow(message);
+  });
+
+  it('reads a table that another writer made', async () => {
+    const read = await decodeEvidence(foreign([1n, 5n], ['port_tx_bytes', 'port_tx_bytes']));
+    expect(read).toMatchObject({
+      fromNs: 0,
+      toNs: 5,
+      series: [{ metric: 'port_tx_bytes', element: 'port:a' }],
+    });
   });
 });

@@ -3,7 +3,8 @@
  *
  * Columns: `metric` and `element` (dictionary-encoded utf8), `time_ns` (int64, ns from the run's start), `value`
  * (float64, null where the answer was N/A), `quality` (uint8: 0 fresh, 1 repeated, 2 N/A). Rows keep the order of the
- * series and of their samples, so that equal evidence gives equal bytes. Schema metadata carries the window.
+ * series and of their samples, so that equal evidence gives equal bytes. Schema metadata carries the window, and the
+ * Fabric document with its jobs, so that a file can be diagnosed by somebody who has nothing else.
  * Buffers are zstd-compressed; apache-arrow 21.2 writes the compressed size where the format asks for the
  * uncompressed one, which other readers refuse: `EvidenceWriter` puts that right.
  */
@@ -37,6 +38,7 @@ export const EVIDENCE_MEDIA_TYPE = 'application/vnd.apache.arrow.file';
 
 const ZSTD_LEVEL = 6;
 const PREFIX_BYTES = 8;
+const FABRIC_KEY = 'fabricdrill.fabric';
 const NOT_COMPRESSED = -1n;
 
 let codec: Promise<void> | undefined;
@@ -72,17 +74,24 @@ export interface EncodedTable {
   rows: number;
 }
 
-/** @param compressed false for byte-wise comparison of two runs */
-export async function encodeEvidence(evidence: Evidence, compressed = true): Promise<EncodedTable> {
+/**
+ * @param compressed false for byte-wise comparison of two runs
+ * @param fabric Fabric document, jobs included, that the evidence is of
+ */
+export async function encodeEvidence(
+  evidence: Evidence,
+  compressed = true,
+  fabric?: unknown,
+): Promise<EncodedTable> {
   await codecReady();
-  const table = toTable(evidence);
+  const table = toTable(evidence, fabric);
   const writer = new EvidenceWriter({ compressionType: compressed ? CompressionType.ZSTD : null });
   writer.writeAll(table.batches);
   writer.finish();
   return { bytes: writer.toUint8Array(true), rows: table.numRows };
 }
 
-function toTable(evidence: Evidence): Table {
+function toTable(evidence: Evidence, fabric: unknown): Table {
   const rows = evidence.series.reduce((sum, series) => sum + series.timesNs.length, 0);
   const timesNs = new BigInt64Array(rows);
   const values = new Float64Array(rows);
@@ -123,6 +132,7 @@ function toTable(evidence: Evidence): Table {
     ['fabricdrill.evidence', '1'],
     ['fabricdrill.from_ns', String(evidence.fromNs)],
     ['fabricdrill.to_ns', String(evidence.toNs)],
+    ...(fabric === undefined ? [] : [[FABRIC_KEY, JSON.stringify(fabric)] as const]),
   ]);
   const children = columns.map(([, data]) => data);
   return new Table(
@@ -159,24 +169,31 @@ class Codes {
   }
 }
 
+export interface DecodedEvidence {
+  evidence: Evidence;
+  /** The Fabric document that came with it; undefined for a file of another writer. Not checked. */
+  fabric: unknown;
+}
+
+/** The evidence of a file alone. @throws InputError when it is no such file */
+export const decodeEvidence = async (bytes: Uint8Array): Promise<Evidence> =>
+  (await decodeEvidenceFile(bytes)).evidence;
+
 /**
  * Reads a file that `encodeEvidence` wrote, compressed or not; any writer's table with the same columns will do.
- * @throws InputError when it is no such file
+ * @throws InputError when it is no such file, or a row can't be one of ours
  */
-export async function decodeEvidence(bytes: Uint8Array): Promise<Evidence> {
+export async function decodeEvidenceFile(bytes: Uint8Array): Promise<DecodedEvidence> {
   await codecReady();
-  let table: Table;
-  try {
-    table = tableFromIPC(bytes);
-  } catch (error) {
-    throw InputError.at(
-      '',
-      `this is no Arrow IPC file: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  const table = openTable(bytes);
   const column = (name: string): Vector => {
     const found = table.getChild(name);
-    if (found === null) throw InputError.at('', `the evidence table has no column "${name}"`);
+    if (found === null)
+      throw InputError.at(
+        '',
+        `the evidence table has no column "${name}"`,
+        'see docs/rest.md for the columns',
+      );
     return found;
   };
   const [metric, element, timeNs, value, quality] = ['metric', 'element', 'time_ns', 'value', 'quality'].map(
@@ -184,16 +201,50 @@ export async function decodeEvidence(bytes: Uint8Array): Promise<Evidence> {
   );
   const builders = new Map<string, SeriesBuilder>();
   for (let row = 0; row < table.numRows; row++) {
-    const [metricName, elementId] = [metric.get(row) as string, element.get(row) as string];
-    const key = `${metricName}\n${elementId}`;
+    const names: unknown[] = [metric.get(row), element.get(row)];
+    const key = names.join('\n');
     let builder = builders.get(key);
-    if (builder === undefined) builders.set(key, (builder = new SeriesBuilder(metricName, elementId)));
+    if (builder === undefined) {
+      const [metricName, elementId] = names;
+      if (typeof metricName !== 'string' || typeof elementId !== 'string')
+        throw badRow(row, 'metric and element must be texts');
+      builders.set(key, (builder = new SeriesBuilder(metricName, elementId)));
+    }
     const sample = value.get(row) as number | null;
-    builder.push(Number(timeNs.get(row)), sample ?? NaN, quality.get(row) as number);
+    const sampleNs = Number(timeNs.get(row));
+    // whole ns: two instants may have become one
+    if (!(sampleNs >= builder.lastTimeNs)) throw badRow(row, `time_ns of ${names.join(' of ')} goes back`);
+    builder.push(sampleNs, sample ?? NaN, sample === null ? QUALITY.notAvailable : Number(quality.get(row)));
   }
   const series = [...builders.values()].map((builder) => builder.build());
-  const window = (name: string, fallback: number): number =>
-    Number(table.schema.metadata.get(name) ?? fallback);
+  const { metadata } = table.schema;
+  const window = (name: string, fallback: number): number => Number(metadata.get(name) ?? fallback);
   const lastNs = series.reduce((last, one) => Math.max(last, one.timesNs.at(-1) ?? 0), 0);
-  return { fromNs: window('fabricdrill.from_ns', 0), toNs: window('fabricdrill.to_ns', lastNs), series };
+  return {
+    evidence: { fromNs: window('fabricdrill.from_ns', 0), toNs: window('fabricdrill.to_ns', lastNs), series },
+    fabric: fabricOf(metadata.get(FABRIC_KEY)),
+  };
 }
+
+function openTable(bytes: Uint8Array): Table {
+  try {
+    return tableFromIPC(bytes);
+  } catch (error) {
+    throw InputError.at(
+      '',
+      `this is no Arrow IPC file: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function fabricOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw InputError.at('', `the file's metadata "${FABRIC_KEY}" is no JSON`);
+  }
+}
+
+const badRow = (row: number, message: string): InputError =>
+  InputError.at('', `row ${row + 1} of the evidence table: ${message}`);

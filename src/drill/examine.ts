@@ -1,0 +1,139 @@
+/**
+ * The question without a drill: why is this fabric not at full speed? Nothing is injected, nothing is known.
+ *
+ * Either evidence is at hand (a file, a stored run), or a fabric is watched for a while. Topology and jobs come from a
+ * Fabric document, as an operator has them. What was recorded on another fabric would be explained by wires that were
+ * not there, so every element of the evidence must exist in the document.
+ */
+import { diagnose, type Verdict } from '../diagnosis/index.js';
+import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import { openFabric } from '../fabrics/catalog.js';
+import { advancesTime, runsWorkload } from '../fabrics/contract/fabric.js';
+import { edgeId, deviceId, FABRIC_ID, jobId, nicId, portId, rankId } from '../kernel/elements.js';
+import { listChoices } from '../kernel/nearest.js';
+import { InputError, withPointer } from '../kernel/problem.js';
+import { formatDurationNs } from '../kernel/units.js';
+import { METRICS, metricDefinition } from '../telemetry/catalog.js';
+import type { Evidence } from '../telemetry/series.js';
+import { windowOf } from '../telemetry/window.js';
+import type { Topology } from '../topology/model.js';
+import { buildTopology } from '../topology/topology-spec.js';
+import { buildJobs } from '../workload/build-jobs.js';
+import type { Job } from '../workload/job.js';
+import { pacerFor } from './pacer.js';
+
+/** A stretch of the fabric's own clock, ns; an end that is left out is the evidence's own. */
+export interface Window {
+  fromNs?: number;
+  toNs?: number;
+}
+
+/** @throws InputError with pointers into the Fabric document */
+export function describeFabric(fabric: FabricDocument): { topology: Topology; jobs: Job[] } {
+  const topology = withPointer('/spec/topology', () => buildTopology(fabric.spec.topology));
+  return { topology, jobs: buildJobs(fabric.spec.jobs, topology, '/spec/jobs') };
+}
+
+/**
+ * Diagnoses what was recorded.
+ * @throws InputError when the evidence is of another fabric, has no known metric, or the window lies outside of it
+ */
+export function examineEvidence(fabric: FabricDocument, recorded: Evidence, window: Window = {}): Verdict {
+  const { topology, jobs } = describeFabric(fabric);
+  requireKnownMetrics(recorded);
+  requireSameFabric(recorded, fabric.metadata.name, topology, jobs);
+  return diagnose({ topology, jobs, evidence: windowIn(recorded, window) });
+}
+
+/**
+ * Watches a fabric up to `toNs` of its clock and diagnoses the window. A simulated one plays its jobs; a real one is
+ * looked at while they run.
+ */
+export async function examineFabric(
+  document: FabricDocument,
+  seed: number,
+  window: Required<Window>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Verdict> {
+  requireOrder(window);
+  const fabric = await openFabric(document, seed);
+  try {
+    // a clock that is driven belongs to a simulator, whose jobs would otherwise never start
+    if (advancesTime(fabric) && runsWorkload(fabric)) await fabric.startJobs();
+    await pacerFor(fabric).until(window.toNs, signal, () => undefined);
+    const { topology, jobs } = fabric.describe();
+    const evidence = windowIn(await fabric.observe({ fromNs: 0, toNs: window.toNs }), window);
+    return diagnose({ topology, jobs, evidence });
+  } finally {
+    await fabric.close();
+  }
+}
+
+function windowIn(evidence: Evidence, window: Window): Evidence {
+  const fromNs = window.fromNs ?? evidence.fromNs;
+  const toNs = window.toNs ?? evidence.toNs;
+  requireOrder({ fromNs, toNs });
+  if (fromNs >= evidence.toNs || toNs <= evidence.fromNs) {
+    const [start, end] = [evidence.fromNs, evidence.toNs].map(formatDurationNs);
+    const pointer = fromNs >= evidence.toNs ? '/from' : '/to';
+    throw InputError.at(pointer, `the evidence covers ${start} to ${end}, and nothing of this window`);
+  }
+  return windowOf(evidence, fromNs, toNs);
+}
+
+function requireOrder({ fromNs, toNs }: Required<Window>): void {
+  if (fromNs < toNs) return;
+  const [from, to] = [fromNs, toNs].map(formatDurationNs);
+  throw InputError.at('/to', `the window ends at ${to}, not after it begins (${from})`);
+}
+
+function requireKnownMetrics(evidence: Evidence): void {
+  if (evidence.series.some(({ metric }) => metricDefinition(metric) !== undefined)) return;
+  const found = [...new Set(evidence.series.map(({ metric }) => metric))];
+  const names = METRICS.map(({ name }) => name);
+  throw InputError.at(
+    '',
+    found.length === 0
+      ? 'the evidence is empty'
+      : `the evidence has no metric that is known: ${listChoices(found, 3)}`,
+    `known are ${listChoices(names, 6)}; docs/metrics.md has them all`,
+  );
+}
+
+function requireSameFabric(evidence: Evidence, name: string, topology: Topology, jobs: readonly Job[]): void {
+  const known = knownElements(topology, jobs);
+  const seen = new Set(
+    evidence.series.filter(({ metric }) => metricDefinition(metric)).map(({ element }) => element),
+  );
+  const foreign = [...seen].filter((element) => !known(element));
+  if (foreign.length === 0) return;
+  throw InputError.at(
+    '',
+    `${foreign.length} of the ${seen.size} elements in the evidence are not in the fabric "${name}": ${listChoices(foreign, 3)}`,
+    'give the fabric that the evidence was recorded on, jobs included',
+  );
+}
+
+function knownElements(topology: Topology, jobs: readonly Job[]): (id: string) => boolean {
+  const ids = new Set<string>([FABRIC_ID]);
+  for (const { name } of topology.devices) ids.add(deviceId(name));
+  for (const { name } of topology.nics) ids.add(nicId(name));
+  for (const { name } of topology.ports) ids.add(portId(name));
+  for (const { id } of topology.links) ids.add(id);
+  for (const { name } of jobs) ids.add(jobId(name));
+  const ranks = new Map(jobs.map(({ name, placement }) => [name, placement.length]));
+  const isRank = (job: string, rank: number): boolean => rank < (ranks.get(job) ?? 0);
+  return (id) => {
+    if (ids.has(id)) return true;
+    const [, type, owner, rest] = /^([a-z]+):(.+)\/([^/]+)$/.exec(id) ?? [];
+    if (type === 'queue') return ids.has(portId(owner)) && /^[0-7]$/.test(rest);
+    if (type === 'rank') return isRank(owner, Number(rest)) && id === rankId(owner, Number(rest));
+    const [, from, to] = /^(\d+)-(\d+)$/.exec(rest ?? '') ?? [];
+    if (type !== 'edge' || from === undefined) return false;
+    return (
+      isRank(owner, Number(from)) &&
+      isRank(owner, Number(to)) &&
+      id === edgeId(owner, Number(from), Number(to))
+    );
+  };
+}
