@@ -9,7 +9,7 @@ import { peerPort } from '../topology/model.js';
 import { describeChange, number, seconds } from './features/change.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
-import { increments } from './features/samples.js';
+import { rises } from './features/samples.js';
 import { overlaps } from './features/context.js';
 import { stalledEdges } from './citations.js';
 import type { Explanation } from './explanation.js';
@@ -50,7 +50,7 @@ function edgeSteps(context: Context, culprit: Explanation, affected: readonly Jo
   return stalledEdges(context, culprit.during, affected)
     .slice(0, 1)
     .map((series) => {
-      const stalls = increments(series).filter((step) => step.gain > 0 && overlaps(step, culprit.during));
+      const stalls = rises(series).filter((step) => overlaps(step, culprit.during));
       const stalledS = stalls.reduce((sum, step) => sum + step.gain, 0);
       return {
         element: elementRef(series.element),

@@ -7,8 +7,7 @@ import type { Series } from '../telemetry/series.js';
 import { cite } from './features/change.js';
 import type { Context, Interval } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
-import { increments } from './features/samples.js';
-import { overlaps } from './features/context.js';
+import { gainWithin } from './features/samples.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { CitedEvidence } from './verdict.js';
@@ -47,9 +46,7 @@ function mostRisen(series: readonly Series[], during: Interval, most: number): S
   return series
     .map((one) => ({
       one,
-      gain: increments(one)
-        .filter((step) => overlaps(step, during))
-        .reduce((sum, step) => sum + step.gain, 0),
+      gain: gainWithin(one, during),
     }))
     .filter(({ gain }) => gain > 0)
     .sort((one, other) => other.gain - one.gain)

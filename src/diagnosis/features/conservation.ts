@@ -10,8 +10,8 @@
  */
 import type { Series } from '../../telemetry/series.js';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
-import { freshSamples, increments } from './samples.js';
-import type { Sample } from './samples.js';
+import { freshColumn, rises } from './samples.js';
+import type { Column } from './samples.js';
 import type { Interval } from './context.js';
 
 export interface Conservation {
@@ -60,12 +60,10 @@ export function conservation(
   received: Series | undefined,
   toleranceBytes: number,
 ): Conservation {
-  const runs = bounds(freshSamples(sent), freshSamples(received)).filter(
-    (run) => run.length >= FEWEST_BOUNDS,
-  );
+  const runs = bounds(freshColumn(sent), freshColumn(received)).filter((run) => run.length >= FEWEST_BOUNDS);
   if (runs.length === 0) return UNKNOWN;
   const intact =
-    increments(sent).some(({ gain }) => gain > toleranceBytes) &&
+    rises(sent).some(({ gain }) => gain > toleranceBytes) &&
     runs.every((run) => run[run.length - 1].high - run[0].low <= toleranceBytes);
   const bounded = runs.reduce<Conservation>((total, run) => add(total, lossOf(run, toleranceBytes)), {
     ...UNKNOWN,
@@ -80,10 +78,10 @@ function atQuietMoments(
   sent: Series | undefined,
   received: Series | undefined,
 ): Conservation {
-  const levels = idleLevels(freshSamples(sent), freshSamples(received));
+  const levels = idleLevels(freshColumn(sent), freshColumn(received));
   if (levels === null) return bounded;
   if (levels.shift === null) {
-    const busy = increments(sent).some(({ gain }) => gain > IDLE_TOLERANCE_BYTES);
+    const busy = rises(sent).some(({ gain }) => gain > IDLE_TOLERANCE_BYTES);
     const intact = bounded.intact || (bounded.began === null && busy && levels.constant);
     return { ...bounded, intact, gained: levels.gain };
   }
@@ -128,16 +126,18 @@ function lossOf(run: readonly Bound[], toleranceBytes: number): Loss {
 }
 
 /** Bounds of `sent - received` at the sender's sample instants, split where either counter was reset. */
-function bounds(sent: readonly Sample[], received: readonly Sample[]): Bound[][] {
+function bounds(sent: Column, received: Column): Bound[][] {
   const runs: Bound[][] = [[]];
   let next = 0;
   let resetsSeen = 0;
   let lastSent = -Infinity;
   const resets = resetsBefore(received);
-  for (const { timeNs, value } of sent) {
-    while (next < received.length && received[next].timeNs < timeNs) next++;
-    if (next === received.length) break;
-    const exact = received[next].timeNs === timeNs;
+  for (let index = 0; index < sent.count; index++) {
+    const timeNs = sent.timesNs[index];
+    const value = sent.values[index];
+    while (next < received.count && received.timesNs[next] < timeNs) next++;
+    if (next === received.count) break;
+    const exact = received.timesNs[next] === timeNs;
     const before = exact ? next : next - 1;
     const wasReset = value < lastSent || resets[next] !== resetsSeen;
     lastSent = value;
@@ -146,18 +146,20 @@ function bounds(sent: readonly Sample[], received: readonly Sample[]): Bound[][]
     if (before < 0 || resets[before] !== resets[next]) continue;
     runs.at(-1)?.push({
       timeNs,
-      low: value - received[next].value,
-      high: value - received[before].value,
+      low: value - received.values[next],
+      high: value - received.values[before],
     });
   }
   return runs;
 }
 
 /** How often the counter had gone back up to each sample. */
-function resetsBefore(samples: readonly Sample[]): number[] {
-  let count = 0;
-  return samples.map((sample, index) => {
-    if (index > 0 && sample.value < samples[index - 1].value) count++;
-    return count;
-  });
+function resetsBefore({ count, values }: Column): Int32Array {
+  let resets = 0;
+  const before = new Int32Array(count);
+  for (let index = 1; index < count; index++) {
+    if (values[index] < values[index - 1]) resets++;
+    before[index] = resets;
+  }
+  return before;
 }

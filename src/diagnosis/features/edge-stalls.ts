@@ -9,7 +9,7 @@
  */
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
-import { increments, union } from './samples.js';
+import { increments, rises, union } from './samples.js';
 
 /** Shorter stalls heal by themselves: a reroute, a lost packet and its timer. */
 const LEAST_STALL_NS = 2e9;
@@ -49,7 +49,7 @@ function activeEdges(context: Context): Edge[] {
     const job = jobs.get(name);
     if (job === undefined) return [];
     const still = stillTimes(series);
-    const moved = increments(context.read('edge_tx_bytes', series.element)).some(({ gain }) => gain > 0);
+    const moved = rises(context.read('edge_tx_bytes', series.element)).length > 0;
     if (!moved && still.length === 0) return [];
     const nicOf = (rank: number): number => gpus[job.placement[rank]].nic;
     return [{ source: nicOf(Number(from)), destination: nicOf(Number(to)), still }];

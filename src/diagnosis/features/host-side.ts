@@ -11,7 +11,7 @@ import type { Nic } from '../../topology/model.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
-import { freshSamples, increments, samplesWithin, union } from './samples.js';
+import { freshColumn, freshSamples, rises, samplesWithin, union } from './samples.js';
 import { median, quantile } from './statistics.js';
 
 export const STALL_METRICS = ['nic_pcie_read_stalled_ratio', 'nic_pcie_write_stalled_ratio'] as const;
@@ -48,12 +48,7 @@ export function observeHostSides(context: Context): HostSideObservation[] {
 function stallLimit(context: Context, metric: MetricName): number {
   const busiest = context
     .all(metric)
-    .map((series) =>
-      quantile(
-        freshSamples(series).map(({ value }) => value),
-        0.9,
-      ),
-    )
+    .map((series) => quantile(freshColumn(series).values, 0.9))
     .filter((value) => !Number.isNaN(value));
   return Math.max(LEAST_STALL, busiest.length === 0 ? 0 : STANDS_OUT * median(busiest));
 }
@@ -74,9 +69,7 @@ export function movedBytes(context: Context, nic: Nic, during: Interval): boolea
     context.readPort('port_rx_bytes', port),
   ]);
   if (counters.every((series) => samplesWithin(series, during).length === 0)) return null;
-  return counters.some((series) =>
-    increments(series).some((step) => step.gain > 0 && overlaps(step, during)),
-  );
+  return counters.some((series) => rises(series).some((step) => overlaps(step, during)));
 }
 
 /** Whether the NIC kept its switch from sending in a stretch, told by either end; null when neither did. */
@@ -86,7 +79,5 @@ export function pausesItsSwitch(context: Context, nic: Nic, during: Interval): b
     context.readPort('port_pause_rx_s', peerPort(context.topology, port)),
   ]);
   if (counters.every((series) => samplesWithin(series, during).length < 2)) return null;
-  return counters.some((series) =>
-    increments(series).some((step) => step.gain > 0 && overlaps(step, during)),
-  );
+  return counters.some((series) => rises(series).some((step) => overlaps(step, during)));
 }

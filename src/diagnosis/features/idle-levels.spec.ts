@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
-import type { Sample } from './samples.js';
+import type { Column } from './samples.js';
 
 /** Bytes sent by time t (ms): 50 kB/ms in the busy part of each period, none in the rest. */
 function sentBy(timeMs: number, periodMs: number, busyMs: number): number {
   return 50_000 * (Math.floor(timeMs / periodMs) * busyMs + Math.min(timeMs % periodMs, busyMs));
 }
 
-function poll(phaseMs: number, read: (timeMs: number) => number): Sample[] {
-  return Array.from({ length: 60 }, (_, index) => {
-    const timeMs = phaseMs + index * 1000;
-    return { timeNs: timeMs * 1e6, value: read(timeMs) };
-  });
+function poll(phaseMs: number, read: (timeMs: number) => number): Column {
+  const timesMs = Array.from({ length: 60 }, (_, index) => phaseMs + index * 1000);
+  return {
+    count: timesMs.length,
+    timesNs: Float64Array.from(timesMs, (timeMs) => timeMs * 1e6),
+    values: Float64Array.from(timesMs, read),
+  };
 }
 
 const traffic = fc.record({

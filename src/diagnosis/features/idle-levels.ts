@@ -9,7 +9,7 @@
  * plateau under load then looks like loss when it ends, or like gain; a gain is impossible, and so tells when that
  * happens. Callers must weigh a shift against simultaneous ones elsewhere.
  */
-import type { Sample } from './samples.js';
+import type { Column } from './samples.js';
 import type { Interval } from './context.js';
 
 export interface LevelShift {
@@ -42,7 +42,7 @@ interface Pair {
 }
 
 /** @returns null when the samples can't be paired, or lie now before and now after each other */
-export function idleLevels(sent: readonly Sample[], received: readonly Sample[]): IdleLevels | null {
+export function idleLevels(sent: Column, received: Column): IdleLevels | null {
   const { pairs, receiverLater, receiverEarlier } = pair(sent, received);
   if (pairs.length < 2 * SUPPORT || (receiverLater && receiverEarlier)) return null;
   // Seen backwards and upside down, an early receiver's readings obey the law of a late one's.
@@ -66,33 +66,28 @@ function seemingGain(readings: readonly Pair[], mirror: boolean): Interval | nul
   return mirror ? { fromNs: -other, toNs: -one } : { fromNs: one, toNs: other };
 }
 
-function pair(sent: readonly Sample[], received: readonly Sample[]) {
+function pair(sent: Column, received: Column) {
   const pairs: Pair[] = [];
   let receiverLater = false;
   let receiverEarlier = false;
   const limitNs = NEAR * shortestStepNs(sent);
   let next = 0;
-  for (const { timeNs, value } of sent) {
-    while (
-      next + 1 < received.length &&
-      distance(received[next + 1], timeNs) <= distance(received[next], timeNs)
-    ) {
-      next++;
-    }
-    if (next >= received.length || distance(received[next], timeNs) > limitNs) continue;
-    pairs.push({ timeNs, gap: value - received[next].value });
-    receiverLater ||= received[next].timeNs > timeNs;
-    receiverEarlier ||= received[next].timeNs < timeNs;
+  const distance = (index: number, timeNs: number): number => Math.abs(received.timesNs[index] - timeNs);
+  for (let index = 0; index < sent.count; index++) {
+    const timeNs = sent.timesNs[index];
+    while (next + 1 < received.count && distance(next + 1, timeNs) <= distance(next, timeNs)) next++;
+    if (next >= received.count || distance(next, timeNs) > limitNs) continue;
+    pairs.push({ timeNs, gap: sent.values[index] - received.values[next] });
+    receiverLater ||= received.timesNs[next] > timeNs;
+    receiverEarlier ||= received.timesNs[next] < timeNs;
   }
   return { pairs, receiverLater, receiverEarlier };
 }
 
-const distance = (sample: Sample, timeNs: number): number => Math.abs(sample.timeNs - timeNs);
-
-function shortestStepNs(samples: readonly Sample[]): number {
+function shortestStepNs({ count, timesNs }: Column): number {
   let shortest = Infinity;
-  for (let index = 1; index < samples.length; index++) {
-    shortest = Math.min(shortest, samples[index].timeNs - samples[index - 1].timeNs);
+  for (let index = 1; index < count; index++) {
+    shortest = Math.min(shortest, timesNs[index] - timesNs[index - 1]);
   }
   return Number.isFinite(shortest) ? shortest : 0;
 }

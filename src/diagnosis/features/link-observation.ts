@@ -11,7 +11,7 @@ import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { observeDevices } from './device-observation.js';
 import type { DeviceObservation } from './device-observation.js';
-import { cutOut, freshSamples, increments, stateSpans, union } from './samples.js';
+import { cutOut, freshCount, rises, stateSpans, union } from './samples.js';
 import type { Increment, StateSpan } from './samples.js';
 import { quantile } from './statistics.js';
 
@@ -129,7 +129,7 @@ function observeEnd(context: Context, devices: readonly DeviceObservation[], por
     silent,
     down: zero(status),
     statusKnown: known(status),
-    downEvents: freshSamples(events).length < 2 ? null : increments(events).filter(({ gain }) => gain > 0),
+    downEvents: freshCount(events) < 2 ? null : rises(events),
     shutDown: zero(admin),
     adminKnown: known(admin),
     bfdDown: zero(bfd),

@@ -8,7 +8,7 @@
 import { elementName, jobId, nicId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
-import { freshSamples, increments } from './samples.js';
+import { freshSamples, increments, rises } from './samples.js';
 import { median, robustSpread } from './statistics.js';
 
 export type LossSign = Interval &
@@ -38,10 +38,10 @@ export function observeLossSigns(context: Context): LossSign[] {
 function counterSigns(context: Context): LossSign[] {
   return LOSS_COUNTERS.flatMap(([metric, what]) => {
     const signs = context.topology.nics.flatMap(({ name }): LossSign[] => {
-      const rises = increments(context.read(metric, nicId(name))).filter(({ gain }) => gain > 0);
-      if (rises.length === 0) return [];
-      const gain = rises.reduce((sum, rise) => sum + rise.gain, 0);
-      const during = { fromNs: rises[0].fromNs, toNs: rises[rises.length - 1].toNs };
+      const gains = rises(context.read(metric, nicId(name)));
+      if (gains.length === 0) return [];
+      const gain = gains.reduce((sum, rise) => sum + rise.gain, 0);
+      const during = { fromNs: gains[0].fromNs, toNs: gains[gains.length - 1].toNs };
       return [{ type: 'counter', what, element: name, gain, ...during }];
     });
     return worst(signs);
@@ -50,6 +50,7 @@ function counterSigns(context: Context): LossSign[] {
 
 function stallSigns(context: Context): LossSign[] {
   return context.all('edge_stalled_s').flatMap((series): LossSign[] => {
+    if (rises(series).length === 0) return [];
     const gains = increments(series);
     const limit = limitOf(gains.map(({ gain }) => gain));
     return gains

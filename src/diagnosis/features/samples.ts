@@ -24,14 +24,49 @@ export interface Sample {
   value: number;
 }
 
-/** Fresh samples with a real value, in time order. */
+/** Fresh samples with a real value, in time order, side by side; shared with the series where all of them are. */
+export interface Column {
+  count: number;
+  timesNs: Float64Array;
+  values: Float64Array;
+}
+
+const EMPTY: Column = { count: 0, timesNs: new Float64Array(0), values: new Float64Array(0) };
+/** Series never change, and features ask for the same ones again and again. */
+const columns = new WeakMap<Series, Column>();
+
+export function freshColumn(series: Series | undefined): Column {
+  if (series === undefined) return EMPTY;
+  let column = columns.get(series);
+  if (column === undefined) columns.set(series, (column = readFresh(series)));
+  return column;
+}
+
+function readFresh({ timesNs, values, quality }: Series): Column {
+  const total = timesNs.length;
+  const isFresh = (index: number): boolean =>
+    quality[index] === QUALITY.fresh && !Number.isNaN(values[index]);
+  let count = 0;
+  for (let index = 0; index < total; index++) if (isFresh(index)) count++;
+  if (count === total) return { count, timesNs, values };
+  const column = { count, timesNs: new Float64Array(count), values: new Float64Array(count) };
+  let next = 0;
+  for (let index = 0; index < total; index++) {
+    if (!isFresh(index)) continue;
+    column.timesNs[next] = timesNs[index];
+    column.values[next++] = values[index];
+  }
+  return column;
+}
+
+export const freshCount = (series: Series | undefined): number => freshColumn(series).count;
+
+/** The same, one by one; for series of which few are looked at. */
 export function freshSamples(series: Series | undefined): Sample[] {
-  const samples: Sample[] = [];
-  if (series === undefined) return samples;
-  for (let index = 0; index < series.timesNs.length; index++) {
-    const value = series.values[index];
-    if (series.quality[index] !== QUALITY.fresh || Number.isNaN(value)) continue;
-    samples.push({ timeNs: series.timesNs[index], value });
+  const { count, timesNs, values } = freshColumn(series);
+  const samples: Sample[] = new Array<Sample>(count);
+  for (let index = 0; index < count; index++) {
+    samples[index] = { timeNs: timesNs[index], value: values[index] };
   }
   return samples;
 }
@@ -52,26 +87,47 @@ export function stateSpans(series: Series | undefined, untilNs: number): StateSp
 }
 
 /** Gains of a counter between its fresh samples. */
-export function increments(series: Series | undefined): Increment[] {
-  const samples = freshSamples(series);
+export const increments = (series: Series | undefined): Increment[] => gainsOf(series, 0);
+
+/** Those of more than nothing: most counters of trouble never move, and cost nothing here. */
+export const rises = (series: Series | undefined): Increment[] => gainsOf(series, Number.MIN_VALUE);
+
+function gainsOf(series: Series | undefined, least: number): Increment[] {
+  const { count, timesNs, values } = freshColumn(series);
   const result: Increment[] = [];
-  for (let index = 1; index < samples.length; index++) {
-    const gain = samples[index].value - samples[index - 1].value;
-    if (gain < 0) continue;
-    result.push({ fromNs: samples[index - 1].timeNs, toNs: samples[index].timeNs, gain });
+  for (let index = 1; index < count; index++) {
+    const gain = values[index] - values[index - 1];
+    if (gain >= least) result.push({ fromNs: timesNs[index - 1], toNs: timesNs[index], gain });
   }
   return result;
 }
 
+/** What a counter gained between fresh samples that enclose a part of a stretch; 0 without any. */
+export function gainWithin(series: Series | undefined, { fromNs, toNs }: Interval): number {
+  const { count, timesNs, values } = freshColumn(series);
+  let sum = 0;
+  for (let index = 1; index < count; index++) {
+    if (timesNs[index] <= fromNs || timesNs[index - 1] >= toNs) continue;
+    sum += Math.max(0, values[index] - values[index - 1]);
+  }
+  return sum;
+}
+
 /** Fresh samples inside a stretch, ends included. */
 export function samplesWithin(series: Series | undefined, { fromNs, toNs }: Interval): Sample[] {
-  return freshSamples(series).filter((sample) => sample.timeNs >= fromNs && sample.timeNs <= toNs);
+  const { count, timesNs, values } = freshColumn(series);
+  const samples: Sample[] = [];
+  for (let index = 0; index < count; index++) {
+    const timeNs = timesNs[index];
+    if (timeNs >= fromNs && timeNs <= toNs) samples.push({ timeNs, value: values[index] });
+  }
+  return samples;
 }
 
 /** Time between the first and the last fresh sample, 0 for fewer than two. */
 export function freshReachNs(series: Series | undefined): number {
-  const samples = freshSamples(series);
-  return samples.length < 2 ? 0 : samples[samples.length - 1].timeNs - samples[0].timeNs;
+  const { count, timesNs } = freshColumn(series);
+  return count < 2 ? 0 : timesNs[count - 1] - timesNs[0];
 }
 
 /** Parts of `spans` left when the `holes` (in time order, apart from each other) are cut out. */

@@ -8,7 +8,7 @@
  */
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
-import { freshSamples, increments, samplesWithin } from './samples.js';
+import { freshColumn, freshCount, freshSamples, rises, samplesWithin } from './samples.js';
 import type { Sample } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
@@ -36,7 +36,7 @@ export interface SignalObservation {
 export function observeSignals(context: Context): SignalObservation[] {
   const worst = context
     .all('port_fec_pre_ber')
-    .map((series) => median(freshSamples(series).map(({ value }) => value)))
+    .map((series) => median(freshColumn(series).values))
     .filter((ratio) => !Number.isNaN(ratio));
   const limit = Math.max(LEAST_BER, worst.length === 0 ? 0 : STANDS_OUT * quantile(worst, 0.9));
   return context.topology.ports.map((port) => observeSignal(context, port.index, limit));
@@ -81,8 +81,7 @@ const seen = (rises: readonly Interval[] | null): boolean | null => rises && ris
 
 function damageOf(context: Context, metric: MetricName, port: number): Interval[] | null {
   const series = context.readPort(metric, port);
-  if (freshSamples(series).length < 2) return null;
-  return increments(series).filter(({ gain }) => gain > 0);
+  return freshCount(series) < 2 ? null : rises(series);
 }
 
 const before = (samples: readonly Sample[], sample: Sample, window: Interval): number =>

@@ -3,21 +3,21 @@
  */
 
 /** Linear-interpolated quantile of unsorted numbers; NaN when there are none. */
-export function quantile(values: readonly number[], share: number): number {
+export function quantile(values: ArrayLike<number>, share: number): number {
   if (values.length === 0) return NaN;
-  const sorted = [...values].sort((one, other) => one - other);
+  const sorted = Float64Array.from(values).sort();
   const position = (sorted.length - 1) * share;
   const below = Math.floor(position);
   const above = Math.min(below + 1, sorted.length - 1);
   return sorted[below] + (sorted[above] - sorted[below]) * (position - below);
 }
 
-export const median = (values: readonly number[]): number => quantile(values, 0.5);
+export const median = (values: ArrayLike<number>): number => quantile(values, 0.5);
 
 /** Median absolute deviation, scaled to the standard deviation of normal noise. */
-export function robustSpread(values: readonly number[]): number {
+export function robustSpread(values: ArrayLike<number>): number {
   const centre = median(values);
-  return 1.4826 * median(values.map((value) => Math.abs(value - centre)));
+  return 1.4826 * median(Float64Array.from(values, (value) => Math.abs(value - centre)));
 }
 
 /** `log(Σ exp(x))` without overflow; -Infinity for an empty list. */

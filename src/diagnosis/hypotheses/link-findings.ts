@@ -9,7 +9,7 @@ import { observeNicStalls } from '../features/edge-stalls.js';
 import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { observeLight, observeSignals } from '../features/signal.js';
-import { freshSamples, increments, samplesWithin } from '../features/samples.js';
+import { freshCount, freshSamples, rises, samplesWithin } from '../features/samples.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
 import type { Outcome } from '../likelihoods.js';
@@ -189,9 +189,9 @@ function sendersRetransmit(context: Context, observation: LinkObservation): bool
   const series = (own.length > 0 ? own : topology.nics).flatMap((nic) =>
     RETRANSMISSIONS.map((metric) => context.read(metric, nicId(nic.name))),
   );
-  if (first === null || series.every((one) => freshSamples(one).length < 2)) return null;
+  if (first === null || series.every((one) => freshCount(one) < 2)) return null;
   const around = { fromNs: first.fromNs - POLLS_APART_NS, toNs: first.toNs + POLLS_APART_NS };
-  return series.some((one) => increments(one).some((step) => step.gain > 0 && overlaps(step, around)));
+  return series.some((one) => rises(one).some((step) => overlaps(step, around)));
 }
 
 /** The stretch in which the link first showed that anything was wrong. */
