@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { portId } from '../kernel/elements.js';
 import type { MetricName } from '../telemetry/catalog.js';
-import { SeriesBuilder } from '../telemetry/series.js';
+import { SeriesBuilder, seriesWith } from '../telemetry/series.js';
 import type { Series } from '../telemetry/series.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import type { Job } from '../workload/job.js';
@@ -74,7 +74,9 @@ describe('signs of loss that no culprit explains', () => {
   it('make the diagnosis abstain: one step took 40 times as long', () => {
     const input = mapped(scene(), (series) =>
       series.metric === 'job_step_time_s'
-        ? { ...series, values: series.values.map((value, index) => (index === 40 ? 40 * value : value)) }
+        ? seriesWith(series, {
+            values: series.values.map((value, index) => (index === 40 ? 40 * value : value)),
+          })
         : series,
     );
     const verdict = diagnose(input);
@@ -86,7 +88,9 @@ describe('signs of loss that no culprit explains', () => {
     const quiet = withSeries(
       mapped(scene(), (series) =>
         series.metric === 'job_step_time_s'
-          ? { ...series, values: series.values.map((value, index) => value * (1 + 0.3 * (index % 3))) }
+          ? seriesWith(series, {
+              values: series.values.map((value, index) => value * (1 + 0.3 * (index % 3))),
+            })
           : series,
       ),
       [

@@ -10,6 +10,7 @@
 /** Sample quality codes. */
 export const QUALITY = { fresh: 0, repeated: 1, notAvailable: 2 } as const;
 
+/** Arrays may be shared between series and worked out when asked for: take them once, and never write to them. */
 export interface Series {
   /** Metric name from the catalogue. */
   metric: string;
@@ -20,6 +21,17 @@ export interface Series {
   values: Float64Array;
   /** One code of QUALITY per sample. */
   quality: Uint8Array;
+}
+
+/**
+ * A series with some of its fields replaced. Series may be views that read their samples only when asked, so that an
+ * object spread would miss them.
+ */
+export function seriesWith(
+  { metric, element, timesNs, values, quality }: Series,
+  changes: Partial<Series>,
+): Series {
+  return { metric, element, timesNs, values, quality, ...changes };
 }
 
 /** Everything observed in a window; the diagnoser's only view of what happened. */

@@ -2,7 +2,7 @@
  * The same fabric and evidence under other device names, for the law that names carry no information.
  */
 import { linkId } from '../../kernel/elements.js';
-import type { Series } from '../../telemetry/series.js';
+import { seriesWith } from '../../telemetry/series.js';
 import type { Topology } from '../../topology/model.js';
 import type { DiagnosisInput } from '../index.js';
 
@@ -24,7 +24,7 @@ export function renameDevices(
     const [one, other] = name.split('--').map(renameName);
     return linkId(one, other);
   };
-  const series = input.evidence.series.map((one): Series => ({ ...one, element: rename(one.element) }));
+  const series = input.evidence.series.map((one) => seriesWith(one, { element: rename(one.element) }));
   return {
     input: {
       ...input,

@@ -7,7 +7,7 @@
  */
 import { deviceId, edgeId, jobId, nicId, portId } from '../../kernel/elements.js';
 import { Prng } from '../../kernel/prng.js';
-import { SeriesBuilder } from '../../telemetry/series.js';
+import { SeriesBuilder, seriesWith } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';
 import { peerPort } from '../../topology/model.js';
 import type { Topology } from '../../topology/model.js';
@@ -237,15 +237,15 @@ export function withoutSamples(
   const evidence: Evidence = {
     ...input.evidence,
     series: input.evidence.series.flatMap((series) => {
-      const kept = [...series.timesNs.keys()].filter((index) => keep(series, index));
+      const { timesNs, values, quality } = series;
+      const kept = [...timesNs.keys()].filter((index) => keep(series, index));
       if (kept.length === 0) return [];
       return [
-        {
-          ...series,
-          timesNs: Float64Array.from(kept, (index) => series.timesNs[index]),
-          values: Float64Array.from(kept, (index) => series.values[index]),
-          quality: Uint8Array.from(kept, (index) => series.quality[index]),
-        },
+        seriesWith(series, {
+          timesNs: Float64Array.from(kept, (index) => timesNs[index]),
+          values: Float64Array.from(kept, (index) => values[index]),
+          quality: Uint8Array.from(kept, (index) => quality[index]),
+        }),
       ];
     }),
   };
