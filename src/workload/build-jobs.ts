@@ -10,6 +10,7 @@ import type { Topology } from '../topology/model.js';
 import { parallelGroups, resolveParallelism, type Parallelism } from './groups.js';
 import { parseWorkload, type Workload } from './import-workload.js';
 import type { JobDefinition } from './job-schema.js';
+import { checkpointPlan, restartTimes } from './durability.js';
 import type { Job, StepProgram } from './job.js';
 import { GpuPool, isPinned, type PlacementRequest } from './placement.js';
 import { syntheticProgram } from './step-program.js';
@@ -30,7 +31,7 @@ export function buildJobs(
   const jobs = new Array<Job | undefined>(definitions.length);
   const build = (index: number): void => {
     try {
-      jobs[index] = buildJob(definitions[index], pool, `${pointer}/${index}`);
+      jobs[index] = buildJob(definitions[index], pool, topology, `${pointer}/${index}`);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       issues.push(...error.issues);
@@ -62,7 +63,7 @@ function placementOf(definition: JobDefinition): Pick<PlacementRequest, 'strateg
   return definition.placement ?? { strategy: 'packed', offset: 0 };
 }
 
-function buildJob(definition: JobDefinition, pool: GpuPool, pointer: string): Job {
+function buildJob(definition: JobDefinition, pool: GpuPool, topology: Topology, pointer: string): Job {
   const workload = workloadOf(definition, pointer);
   const wanted: Partial<Parallelism> = { ...workload?.parallelism, ...definition.parallelism };
   const request: PlacementRequest = {
@@ -77,13 +78,19 @@ function buildJob(definition: JobDefinition, pool: GpuPool, pointer: string): Jo
   if (workload !== undefined) checkSize(workload, request.gpus, definition, pointer);
   const parallelism = resolveParallelism(wanted, request.gpus, `${pointer}/parallelism`);
   const program = programOf(definition, workload, parallelism, pointer);
+  const placement = pool.place(request);
+  const checkpoint = checkpointPlan(definition, placement, topology, `${pointer}/checkpoint`);
+  const restart = restartTimes(definition);
   return {
     name: definition.name,
-    placement: pool.place(request),
+    placement,
     program,
     startNs: definition.start,
     queuePairs: definition.queuePairs,
     priority: definition.priority,
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(restart === undefined ? {} : { restart }),
+    ...(definition.steps === undefined ? {} : { steps: definition.steps }),
   };
 }
 

@@ -4,7 +4,7 @@
  * The same collective over the same kind of group is listed once with its count: a deep model repeats it per layer.
  */
 import type { Topology } from '../topology/model.js';
-import type { CollectiveKind, CollectiveOperation, Job } from './job.js';
+import type { CollectiveKind, CollectiveOperation, Job, RestartTimes } from './job.js';
 
 export interface CollectiveDescription {
   /** Name of the first of them. */
@@ -30,6 +30,12 @@ export interface JobDescription {
   startNs: number;
   queuePairs: number;
   priority: number;
+  /** Null: it writes none. */
+  checkpoint: { everySteps: number; durationNs: number | null; bytesPerRank: number | null } | null;
+  /** Null: nobody restarts it. */
+  restart: RestartTimes | null;
+  /** Null: it goes on for ever. */
+  steps: number | null;
 }
 
 export function describeJob(job: Job, topology: Topology): JobDescription {
@@ -52,7 +58,18 @@ export function describeJob(job: Job, topology: Topology): JobDescription {
     startNs: job.startNs,
     queuePairs: job.queuePairs,
     priority: job.priority,
+    checkpoint: describeCheckpoint(job),
+    restart: job.restart ?? null,
+    steps: job.steps ?? null,
   };
+}
+
+function describeCheckpoint({ checkpoint }: Job): JobDescription['checkpoint'] {
+  if (checkpoint === undefined) return null;
+  const { everySteps, durationNs, traffic } = checkpoint;
+  if (traffic === undefined) return { everySteps, durationNs, bytesPerRank: null };
+  // Over the fabric it takes as long as the network lets it.
+  return { everySteps, durationNs: null, bytesPerRank: traffic.bytesPerRank };
 }
 
 function describeCollectives(job: Job): CollectiveDescription[] {

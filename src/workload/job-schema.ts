@@ -6,8 +6,8 @@
  * reads and turns into `workload.text`; nothing in this room touches a disk.
  */
 import { z } from 'zod';
-import { durationNs, sizeBytes } from '../kernel/units.js';
-import { COLLECTIVES } from './job.js';
+import { durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
+import { COLLECTIVES, DEFAULT_RESTART } from './job.js';
 import { PLACEMENT_STRATEGIES } from './placement.js';
 
 const count = z.number().int().min(1).max(1_000_000);
@@ -61,6 +61,46 @@ export const stepSchema = z.strictObject({
     .describe('run one after another, in this order'),
 });
 
+const checkpointSchema = z
+  .strictObject({
+    every: count.describe('steps between two checkpoints'),
+    duration: durationNs
+      .refine((ns) => ns <= MAX_STEP_NS, 'must be at most 24h')
+      .optional()
+      .describe('how long the job stands still for one (default 2s, unless bytesPerRank says it)'),
+    bytesPerRank: someBytes.optional().describe('what each rank writes'),
+    to: hostList.optional().describe('storage hosts that receive it over the fabric, in turn by rank'),
+    hostRate: rateGbps
+      .refine((gbps) => gbps > 0, 'must be more than 0bps')
+      .optional()
+      .describe('what a host can write to storage that is not on this fabric'),
+  })
+  .superRefine((value, context) => {
+    const issue = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    const { duration, bytesPerRank, to, hostRate } = value;
+    if (duration !== undefined && bytesPerRank !== undefined)
+      issue('duration', 'the time follows from bytesPerRank; give one of the two');
+    if (to !== undefined && hostRate !== undefined)
+      issue(
+        'hostRate',
+        'what is sent to hosts of this fabric goes as fast as the fabric; leave hostRate out',
+      );
+    if (bytesPerRank !== undefined && to === undefined && hostRate === undefined)
+      issue('bytesPerRank', 'say where it goes: `to` hosts of this fabric, or elsewhere at a `hostRate`');
+    if (bytesPerRank === undefined && (to !== undefined || hostRate !== undefined))
+      issue(to === undefined ? 'hostRate' : 'to', 'how much goes there? give bytesPerRank');
+  });
+
+const restartTime = (ns: number) =>
+  durationNs.refine((value) => value <= MAX_STEP_NS, 'must be at most 24h').prefault(`${ns / 1e9}s`);
+
+const restartSchema = z.strictObject({
+  detect: restartTime(DEFAULT_RESTART.detectNs).describe('lost process to the scheduler acting on it'),
+  reschedule: restartTime(DEFAULT_RESTART.rescheduleNs).describe('until all ranks have a process again'),
+  load: restartTime(DEFAULT_RESTART.loadNs).describe('initialisation and reading the checkpoint back'),
+});
+
 /** Text of a workload file, and the name to show in errors. */
 export const workloadSchema = z.strictObject({
   text: z.string().min(1).max(50_000_000),
@@ -105,6 +145,13 @@ export const jobSchema = z
       .describe('QPs of a connection (NCCL_IB_QPS_PER_CONNECTION)'),
     priority: z.number().int().min(0).max(7).default(3).describe('traffic class'),
     start: durationNs.prefault('0s').describe('when the job starts, from the start of the run'),
+    steps: count.optional().describe('steps after which the job is complete; left out: it goes on for ever'),
+    checkpoint: checkpointSchema
+      .optional()
+      .describe('synchronous checkpoints; without any, a restart begins at step 0'),
+    restart: restartSchema
+      .optional()
+      .describe('the scheduler restarts the job when it fails, on spare hosts where its own are down'),
   })
   .superRefine((job, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });

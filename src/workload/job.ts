@@ -3,7 +3,8 @@
  *
  * A job's step is a small graph of operations (`StepProgram`): computation, and collectives over groups of ranks.
  * An operation starts when all it depends on are done in every rank: job-level, not rank-level, dependencies.
- * Rank r of a job sits on GPU `placement[r]`. Not modelled: kernel-level overlap inside one operation.
+ * Rank r of a job sits on GPU `placement[r]` when the run starts; a restart may move it. A job may write checkpoints and
+ * may be restarted from the last one. Not modelled: kernel-level overlap inside one operation, asynchronous checkpoints.
  */
 
 export const COLLECTIVES = [
@@ -52,9 +53,37 @@ export interface StepProgram {
   operations: readonly StepOperation[];
 }
 
+/** Synchronous: the job writes at the end of a step, then goes on. */
+export interface CheckpointPlan {
+  everySteps: number;
+  /** How long the write takes where it does not cross the fabric, ns. */
+  durationNs: number;
+  /** What each rank sends over the fabric instead, and the GPU whose NIC receives it, by rank. */
+  traffic?: { bytesPerRank: number; receivers: Int32Array };
+}
+
+/** Phases of a restart, ns. */
+export interface RestartTimes {
+  /** From a lost process until somebody acts on it. */
+  detectNs: number;
+  /** Until the pods or Slurm steps run again, on whatever host. */
+  rescheduleNs: number;
+  /** Initialisation and reading the checkpoint back, up to the first step. */
+  loadNs: number;
+}
+
+/**
+ * Times of a job that says nothing about them. They are those of a well-run cluster with warm standby hosts and
+ * checkpoints in host memory, so that a drill of a minute sees the end. Published: MegaScale (arXiv 2402.15627) dumps
+ * its state to host memory in seconds, takes less than 10 min to detect and diagnose and at most 15 min to catch up;
+ * ByteRobust (arXiv 2509.16293) sees a network problem in 30 s, against a time-out of 10 min.
+ */
+export const DEFAULT_RESTART: RestartTimes = { detectNs: 2e9, rescheduleNs: 3e9, loadNs: 2e9 };
+export const DEFAULT_CHECKPOINT_NS = 2e9;
+
 export interface Job {
   name: string;
-  /** GPU index (into Topology.gpus) of each rank. */
+  /** GPU index (into Topology.gpus) of each rank at the start. */
   placement: Int32Array;
   program: StepProgram;
   /** Fixed start, ns from the run's start. */
@@ -63,6 +92,12 @@ export interface Job {
   queuePairs: number;
   /** Traffic class, 0-7. */
   priority: number;
+  /** Undefined: it writes none, and a restart begins at step 0. */
+  checkpoint?: CheckpointPlan;
+  /** Set for a job that its scheduler restarts when it fails. */
+  restart?: RestartTimes;
+  /** The job is complete after so many; undefined: it trains for ever. */
+  steps?: number;
 }
 
 /** bus-bandwidth factor of nccl-tests' PERFORMANCE.md: busbw = algbw × factor; algbw = bytes / time. */
