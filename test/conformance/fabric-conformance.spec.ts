@@ -36,6 +36,7 @@ const ERRORS = {
 } as const;
 const LOAD = { type: 'traffic', name: 'load', rateGbps: 50, priority: 3, queuePairs: 2 } as const;
 const MARKING = { type: 'ecn-marking', kminBytes: 5000, kmaxBytes: 20_000, pmax: 1 } as const;
+const MOVE = { type: 'job-move', mode: 'after-loss' } as const;
 const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[] }> = {
   'link-admin-down': {
     known: { type: 'link-admin-down', link: LINK, port: 'port:spine-1/p1' },
@@ -109,6 +110,22 @@ const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impairment[]
     unknown: [
       { type: 'pfc-buffer', device: 'device:spine-9', pfc: false },
       { type: 'pfc-buffer', device: 'device:host-2', pfc: false },
+    ],
+  },
+  'host-drain': {
+    known: { type: 'host-drain', device: 'device:host-1' },
+    unknown: [
+      { type: 'host-drain', device: 'device:host-9' },
+      { type: 'host-drain', device: 'device:leaf-1' },
+    ],
+  },
+  'job-move': {
+    known: { ...MOVE, job: 'job:job', fromHost: 'device:host-1' },
+    unknown: [
+      { ...MOVE, job: 'job:other', fromHost: 'device:host-1' },
+      { ...MOVE, job: 'job:job', fromHost: 'device:host-9' },
+      { ...MOVE, job: 'job:job', fromHost: 'device:host-1', toHost: 'device:host-1' },
+      { ...MOVE, job: 'job:job', fromHost: 'device:host-1', toHost: 'device:leaf-1' },
     ],
   },
 };

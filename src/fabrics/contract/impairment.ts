@@ -11,6 +11,7 @@ const link = z.string().startsWith('link:').describe('element id of a link');
 const port = z.string().startsWith('port:').describe('element id of a port');
 const nic = z.string().startsWith('nic:').describe('element id of a NIC');
 const device = z.string().startsWith('device:').describe('element id of a device');
+const job = z.string().startsWith('job:').describe('element id of a job');
 
 export const impairmentSchema = z.discriminatedUnion('type', [
   z.strictObject({
@@ -106,6 +107,28 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     /** Share of the free buffer that a port may take before it pauses (alpha), > 0. */
     freeShare: z.number().positive().optional(),
   }),
+  z.strictObject({
+    /** The scheduler puts nothing more on the host; what runs there goes on, as with Slurm. */
+    type: z.literal('host-drain'),
+    device,
+  }),
+  z.strictObject({
+    /**
+     * An order to the scheduler: the ranks of a job leave a host. It stands until it is reverted; the job then stays where
+     * it runs, since moving it back would stop it once more. A job that found no host goes back to its own.
+     */
+    type: z.literal('job-move'),
+    job,
+    fromHost: device,
+    /** Left out: there is no host to go to, and the job waits. */
+    toHost: device.optional(),
+    /**
+     * `planned`: the job ends its step, writes a checkpoint, stops and goes on from it; `after-loss`: the scheduler has
+     * lost the host, and restarts the job from its last checkpoint; `evict`: the processes on the host are ended at
+     * once, and the others wait for their successors before all load the last checkpoint.
+     */
+    mode: z.enum(['planned', 'after-loss', 'evict']),
+  }),
 ]);
 
 export type Impairment = z.output<typeof impairmentSchema>;
@@ -126,7 +149,10 @@ export function impairedElement(impairment: Impairment): string {
     case 'hash-seed':
     case 'ecn-marking':
     case 'pfc-buffer':
+    case 'host-drain':
       return impairment.device;
+    case 'job-move':
+      return impairment.fromHost;
     case 'nic-host-rate':
     case 'pause-storm':
       return impairment.nic;
