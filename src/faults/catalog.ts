@@ -5,16 +5,34 @@ import type { z } from 'zod';
 import { InputError } from '../kernel/problem.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import type { FaultKind } from './fault.js';
+import { ecmpCollision } from './ecmp-collision.js';
+import { ecnMisconfig } from './ecn-misconfig.js';
+import { incast } from './incast.js';
 import { linkDown } from './link-down.js';
 import { none } from './none.js';
 import { opticError } from './optic-error.js';
+import { pauseStorm } from './pause-storm.js';
+import { pfcMisconfig } from './pfc-misconfig.js';
+import { slowReceiver } from './slow-receiver.js';
 import { speedDowngrade } from './speed-downgrade.js';
 import { straggler } from './straggler.js';
 
 /** Parameters differ per kind; whoever takes a kind from here parses them with the kind's own schema first. */
 export type AnyFaultKind = Omit<FaultKind<never>, 'parameters'> & { parameters: z.ZodType };
 
-export const FAULT_KINDS: readonly AnyFaultKind[] = [none, linkDown, speedDowngrade, straggler, opticError];
+export const FAULT_KINDS: readonly AnyFaultKind[] = [
+  none,
+  linkDown,
+  speedDowngrade,
+  opticError,
+  incast,
+  straggler,
+  slowReceiver,
+  pauseStorm,
+  ecmpCollision,
+  ecnMisconfig,
+  pfcMisconfig,
+];
 
 export const faultKindNames = (): string[] => FAULT_KINDS.map((kind) => kind.name);
 

@@ -6,7 +6,6 @@
  * dead leaf, spine or host. Not here: LAG members and partial loss.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
 import { durationNs } from '../kernel/units.js';
 import type { Prng } from '../kernel/prng.js';
 import { portId } from '../kernel/elements.js';
@@ -15,7 +14,7 @@ import type { Link } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
-import { elementTruth, endPort, linksOf, linkTruth } from './parts.js';
+import { elementTruth, endPort, linksOf, linkTruth, onAndOff } from './parts.js';
 
 const endSchema = z.enum(['lower', 'upper']);
 
@@ -151,22 +150,12 @@ function flaps(
   durationNs: number,
   random: Prng,
 ): TimedImpairment[] {
-  const spread = (meanNs: number): number =>
-    Math.max(1, Math.round(meanNs * (1 + parameters.jitter * (2 * random.uniform() - 1))));
-  const result: TimedImpairment[] = [];
-  for (let atNs = 0; atNs < durationNs;) {
-    if (result.length === MOST_FLAPS) {
-      throw InputError.at(
-        '/params/upFor',
-        `the link would flap more than ${MOST_FLAPS} times`,
-        'lengthen upFor or downFor, or shorten duration',
-      );
-    }
-    const untilNs = Math.min(durationNs, atNs + spread(parameters.downFor));
-    result.push({ impairment: { type: 'link-cut', link: link.id }, atNs, untilNs });
-    atNs = untilNs + spread(parameters.upFor);
-  }
-  return result;
+  const { downFor, upFor, jitter } = parameters;
+  const limit = { most: MOST_FLAPS, pointer: '/params/upFor', what: 'the link would flap' };
+  return onAndOff({ onNs: downFor, offNs: upFor, jitter }, durationNs, random, limit).map((time) => ({
+    impairment: { type: 'link-cut', link: link.id },
+    ...time,
+  }));
 }
 
 const FAULTS_SEEN =

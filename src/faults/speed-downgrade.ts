@@ -14,7 +14,7 @@ import type { ElementRef, Side } from '../telemetry/vocabulary.js';
 import type { Link, Nic, Topology } from '../topology/model.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
-import { deviceOf, elementTruth, linksOf, linkTruth, nicsOf } from './parts.js';
+import { elementTruth, linksOf, linkTruth, portsRateGbps, someNicsOf } from './parts.js';
 
 const parametersSchema = z.discriminatedUnion('variant', [
   z.strictObject({
@@ -125,14 +125,7 @@ function slowHostSide(
   context: FaultContext,
 ): CompiledFault {
   const { topology, durationNs } = context;
-  const nics = nicsOf(target, topology);
-  if (nics.length === 0) {
-    throw InputError.at(
-      '/target',
-      `${target.id} is a ${deviceOf(target, topology)?.role ?? target.type} and has no NIC`,
-      'PCIe is in hosts: select NICs, or devices of tier host',
-    );
-  }
+  const nics = someNicsOf(target, topology);
   const impairments = nics.map((nic): Impairment => ({
     type: 'nic-host-rate',
     nic: `nic:${nic.name}`,
@@ -155,10 +148,7 @@ function pcieRate(
   topology: Topology,
 ): number {
   const payloadGbps = Number(pciePayloadGbps(generation, lanes).toPrecision(4));
-  const portsGbps = nic.ports.reduce(
-    (sum, port) => sum + topology.links[topology.ports[port].link].rateGbps,
-    0,
-  );
+  const portsGbps = portsRateGbps(nic, topology);
   if (payloadGbps < portsGbps) return payloadGbps;
   throw InputError.at(
     '/params/generation',
