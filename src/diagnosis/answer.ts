@@ -26,8 +26,11 @@ function jobsClause(affected: readonly JobLoss[], share: number | null): string 
     diedNs === null ? `${job.name} (${time(lostNs)} s lost)` : `${job.name} (died at ${time(diedNs)} s)`,
   );
   const explained = share === null ? '' : `; this explains ${percent(share)} of the GPU time lost`;
-  return ` It slowed ${parts.join(', ')}${explained}.`;
+  return ` It slowed ${listed(parts)}${explained}.`;
 }
+
+/** So many culprits are told with reasons; the chain and the list of what was ruled out hold those of all. */
+const MOST_REASONS = 2;
 
 export function answerFound(
   context: Context,
@@ -35,17 +38,20 @@ export function answerFound(
   attribution: Attribution,
   out: readonly RuledOut[],
 ): string {
+  const several = culprits.length > 1;
   const sentences = culprits.map((culprit, index) => {
     const family = familyOf(culprit);
-    const reason = family.reason(context, culprit);
+    const reason = index < MOST_REASONS ? family.reason(context, culprit) : '';
     const sure = culprit.probability < 0.9 ? ` (probability ${percent(culprit.probability)})` : '';
     const jobs = jobsClause(attribution.affected[index], attribution.shares[index]);
-    return `${nameOf(context, culprit)} ${family.cause(context, culprit)}${sure}.${reason === '' ? '' : ` ${reason}`}${jobs}`;
+    const number = several ? `(${index + 1}) ` : '';
+    return `${number}${nameOf(context, culprit)} ${family.cause(context, culprit)}${sure}.${reason === '' ? '' : ` ${reason}`}${jobs}`;
   });
+  if (several) return `${culprits.length} things went wrong. ${sentences.join(' ')}`;
   const device = out.find(({ kind }) => kind === 'node-down');
   const notDevice =
     device === undefined ? '' : ` It is not ${elementName(device.element.id)} itself: ${device.why}.`;
-  return `${sentences.join(' ')}${notDevice}`;
+  return `${sentences[0]}${notDevice}`;
 }
 
 export function answerNone(context: Context, coverage: Coverage): string {

@@ -18,7 +18,7 @@ export interface Attribution {
   lostGpuNs: number;
   /** Share of the GPU time of all jobs that was lost; null when steps are not known. */
   lossRatio: number | null;
-  /** Per culprit, the losses it had a part in. */
+  /** Per culprit, its own part of each job's loss: the intervals it had a hand in, and the time it is blamed for. */
   affected: JobLoss[][];
 }
 
@@ -39,9 +39,9 @@ export function attribute(
   for (const loss of known) {
     const onPath = below.map((ports) => jobUses(context.topology, loss.job, ports));
     const parts = splitLoss(context, culprits, loss, onPath);
-    parts.forEach((lostNs, index) => {
-      blamed[index] += lostNs * loss.gpus;
-      if (lostNs > 0) affected[index].push(loss);
+    parts.forEach((part, index) => {
+      blamed[index] += part.lostNs * loss.gpus;
+      if (part.lostNs > 0) affected[index].push(ownPart(loss, part));
     });
   }
   return {
@@ -49,6 +49,24 @@ export function attribute(
     lostGpuNs,
     lossRatio: gpuNs > 0 ? lostGpuNs / gpuNs : null,
     affected,
+  };
+}
+
+interface Part {
+  lostNs: number;
+  losses: LossInterval[];
+}
+
+/** What one culprit did to a job, in the shape of the whole. */
+function ownPart(loss: JobLoss, { lostNs, losses }: Part): JobLoss {
+  const died = losses.some(({ fromNs }) => fromNs === loss.diedNs);
+  const longest = Math.max(...losses.map((interval) => interval.lostNs));
+  return {
+    ...loss,
+    lostNs,
+    losses,
+    slowestStepNs: longest + (loss.normalStepNs ?? 0),
+    diedNs: died ? loss.diedNs : null,
   };
 }
 
@@ -67,8 +85,8 @@ function splitLoss(
   culprits: readonly Explanation[],
   loss: JobLoss,
   onPath: readonly boolean[],
-): number[] {
-  const parts = culprits.map(() => 0);
+): Part[] {
+  const parts = culprits.map((): Part => ({ lostNs: 0, losses: [] }));
   const graceNs = AFTER_STEPS * (loss.normalStepNs ?? 0);
   for (const run of runsOf(loss.losses)) {
     const whole: Interval = { fromNs: run[0].fromNs, toNs: run[run.length - 1].toNs };
@@ -82,7 +100,11 @@ function splitLoss(
       );
       const total = present.reduce((sum, weight) => sum + weight, 0);
       if (total === 0) continue;
-      present.forEach((weight, index) => (parts[index] += (interval.lostNs * weight) / total));
+      present.forEach((weight, index) => {
+        if (weight === 0) return;
+        parts[index].lostNs += (interval.lostNs * weight) / total;
+        parts[index].losses.push(interval);
+      });
     }
   }
   return parts;

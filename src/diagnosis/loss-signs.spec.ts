@@ -60,7 +60,7 @@ const risesAt20 = (by: number) => (second: number) => (second > 20 ? by : 0);
 describe('signs of loss that no culprit explains', () => {
   it.each([
     ['nic_local_ack_timeouts', 'nic:host-1/nic-0', 4, /host-1\/nic-0 counted 4 acknowledgement timeouts/],
-    ['nic_adaptive_retransmissions', 'nic:host-1/nic-0', 1, /host-1\/nic-0 counted 1 retransmissions/],
+    ['nic_adaptive_retransmissions', 'nic:host-1/nic-0', 9, /host-1\/nic-0 counted 9 retransmissions/],
     ['nic_retries_exceeded', 'nic:host-1/nic-0', 1, /host-1\/nic-0 counted 1 exhausted retries/],
     ['edge_stalled_s', 'edge:llm-a/0-1', 1, /llm-a\/0-1 stood still for 1 s/],
   ] as const)('make the diagnosis abstain: %s rose', (metric, element, by, named) => {
@@ -82,6 +82,46 @@ describe('signs of loss that no culprit explains', () => {
     const verdict = diagnose(input);
     expect(verdict.faultFound).toBeNull();
     expect(verdict.answer).toMatch(/a step of llm-a took 24 s instead of 0.6 s/);
+  });
+
+  /** Connections and loss counters of all NICs of the job, none of which moved. */
+  const quiet = (): Series[] => [
+    ...['0-1', '1-2', '2-3', '3-4', '4-5', '5-0'].map((pair) =>
+      polled('edge_stalled_s', `edge:llm-a/${pair}`, () => 0),
+    ),
+    ...topology.nics.flatMap(({ name }) =>
+      (['nic_retries_exceeded', 'nic_local_ack_timeouts', 'nic_adaptive_retransmissions'] as const).map(
+        (metric) => polled(metric, `nic:${name}`, () => 0),
+      ),
+    ),
+  ];
+
+  /** One step of the log took 3 s longer, in computing or in waiting. */
+  const longStep = (utilisation: number): DiagnosisInput =>
+    mapped(scene(), (series) => {
+      const at = (value: number) => series.values.map((usual, index) => (index === 40 ? value : usual));
+      if (series.metric === 'job_step_time_s') return seriesWith(series, { values: at(3.6) });
+      if (series.metric === 'job_gpu_utilisation') return seriesWith(series, { values: at(utilisation) });
+      return series;
+    });
+
+  it('are not seen in a few packets repeated, when nothing else moved', () => {
+    const stray = polled('nic_adaptive_retransmissions', 'nic:host-1/nic-0', risesAt20(1));
+    expect(diagnose(withSeries(scene(), [stray])).faultFound).toBe(false);
+    const stall = polled('edge_stalled_s', 'edge:llm-a/0-1', risesAt20(0.5));
+    expect(diagnose(withSeries(scene(), [stray, stall])).faultFound).toBeNull();
+  });
+
+  it('are not seen in a step that was long in computing', () => {
+    expect(diagnose(longStep(1 - 0.3 / 3.6)).faultFound).toBe(false);
+    expect(diagnose(longStep(0.3 / 3.6)).faultFound).toBeNull();
+  });
+
+  it('are not seen in a long step while everything that a loss moves was watched and stood', () => {
+    expect(diagnose(withSeries(longStep(0.3 / 3.6), quiet())).faultFound).toBe(false);
+    const [first, ...rest] = quiet();
+    const late = seriesWith(first, { values: first.values.map((_, index) => (index > 24 ? 0.5 : 0)) });
+    expect(diagnose(withSeries(longStep(0.3 / 3.6), [late, ...rest])).faultFound).toBeNull();
   });
 
   it('are not seen in counters that stand, in short waits that recur, and in uneven steps', () => {

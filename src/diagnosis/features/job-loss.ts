@@ -6,7 +6,8 @@
  * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
  * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
  * links, and their steps beat against each other in the best of fabrics. Without suspects only stalls and slowness that
- * lasts are losses, for the same reason. Not modelled: steps redone after a restart.
+ * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss.
+ * Not modelled: steps redone after a restart.
  */
 import { jobId } from '../../kernel/elements.js';
 import type { Job } from '../../workload/job.js';
@@ -14,6 +15,7 @@ import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { freshSamples, stateSpans, union } from './samples.js';
 import type { Sample } from './samples.js';
+import { isHeavier, timedSteps } from './quiet-step.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
 export interface LossInterval extends Interval {
@@ -39,6 +41,8 @@ interface StepReading extends Interval {
   steps: number;
   /** False where the reading opens or ends in mid-step. */
   whole: boolean;
+  /** Time beyond the usual that was work, ns. */
+  workNs: number;
 }
 
 interface Pace {
@@ -70,7 +74,8 @@ export function observeJobLosses(context: Context, suspects: readonly Interval[]
 function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[]): JobLoss {
   const diedNs = deathOf(context, job);
   const single = stepReadings(context, job, diedNs);
-  const readings = suspects.length > 0 ? single : inBlocks(single, blockSize(single.length));
+  const readings =
+    suspects.length > 0 ? single : inBlocks(excused(context, job, single), blockSize(single.length));
   const pace = paceOf(readings, suspects);
   const known = { job, gpus: job.placement.length, diedNs };
   if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
@@ -102,14 +107,27 @@ function stepReadings(context: Context, job: Job, diedNs: number | null): StepRe
     const steps = samples[index].value - value;
     if (steps < 0) continue;
     const fromNs = value === 0 ? Math.max(timeNs, job.startNs) : timeNs;
-    readings.push({ fromNs, toNs: samples[index].timeNs, steps, whole: index > 1 || value === 0 });
+    readings.push({ fromNs, toNs: samples[index].timeNs, steps, whole: index > 1 || value === 0, workNs: 0 });
   }
   const last = readings.at(-1);
   const endNs = diedNs ?? context.window.toNs;
   if (last !== undefined && endNs > last.toNs) {
-    readings.push({ fromNs: last.toNs, toNs: endNs, steps: 0, whole: false });
+    readings.push({ fromNs: last.toNs, toNs: endNs, steps: 0, whole: false, workNs: 0 });
   }
   return readings;
+}
+
+/** A heavy step between two usual ones. */
+function excused(context: Context, job: Job, readings: readonly StepReading[]): StepReading[] {
+  const steps = timedSteps(context, job);
+  const usualS = median(steps.map(({ tookS }) => tookS));
+  const long = steps.map((step) => step.tookS > (1 + LONE_RATIO) * usualS);
+  const work = new Map<number, number>();
+  steps.forEach((step, index) => {
+    const lone = long[index] && !long[index - 1] && !long[index + 1];
+    if (lone && isHeavier(step, steps)) work.set(step.toNs, (step.tookS - usualS) * 1e9);
+  });
+  return readings.map((reading) => ({ ...reading, workNs: work.get(reading.toNs) ?? 0 }));
 }
 
 /** Blocks of up to ten steps, at least ten blocks. */
@@ -125,6 +143,7 @@ function inBlocks(readings: readonly StepReading[], size: number): StepReading[]
     if (joins && reading.fromNs === last.toNs) {
       last.toNs = reading.toNs;
       last.steps += reading.steps;
+      last.workNs += reading.workNs;
       count++;
     } else {
       blocks.push({ ...reading });
@@ -180,8 +199,8 @@ function lossesOf(
   suspects: readonly Interval[],
 ): LossInterval[] {
   const reach = union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
-  const excess = ({ fromNs, toNs, steps }: StepReading): LossInterval => {
-    const tookNs = toNs - fromNs;
+  const excess = ({ fromNs, toNs, steps, workNs }: StepReading): LossInterval => {
+    const tookNs = toNs - fromNs - workNs;
     // An open step is no loss before it exceeds a normal one.
     return { fromNs, toNs, lostNs: steps > 0 ? tookNs - steps * normalNs : Math.max(0, tookNs - normalNs) };
   };

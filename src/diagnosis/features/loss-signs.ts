@@ -3,17 +3,21 @@
  *
  * Byte counters polled apart hide short losses, yet transport and training feel them: a NIC waits in vain for an
  * acknowledgement, a connection stands still, one step takes many times as long. Each sign is read by itself and not as
- * a share of the window, so that a longer run hides none. Congestion that only slows is not looked for here.
+ * a share of the window, so that a longer run hides none. A handful of repeated packets that nothing else felt is what
+ * wires do, and a step that was long in computing is work: neither is a sign. Congestion that only slows is not looked
+ * for here.
  */
-import { elementName, jobId, nicId } from '../../kernel/elements.js';
+import { elementName, nicId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
+import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';
-import { freshSamples, increments, rises } from './samples.js';
+import { isHeavier, nothingMoved, timedSteps } from './quiet-step.js';
+import { increments, rises } from './samples.js';
 import { median, robustSpread } from './statistics.js';
 
 export type LossSign = Interval &
   (
-    | { type: 'counter'; what: string; element: string; gain: number }
+    | { type: 'counter'; metric: MetricName; what: string; element: string; gain: number; ofAll: number }
     | { type: 'stall'; element: string; stalledNs: number }
     | { type: 'step'; element: string; tookS: number; usualS: number }
   );
@@ -29,10 +33,15 @@ const LEAST_STALL_S = 0.1;
 /** A step is far out when it takes so many times the usual one. */
 const FAR_STEP = 5;
 const SPREADS = 10;
+/** So many repeats of all NICs in a window are nothing, where nothing else moved. */
+const MOST_STRAY = 3;
 
 /** The worst sign of each sort, in the order in which one would believe them; empty when all is quiet. */
 export function observeLossSigns(context: Context): LossSign[] {
-  return [...counterSigns(context), ...worst(stallSigns(context)), ...worst(stepSigns(context))];
+  const felt = [...worst(stallSigns(context)), ...worst(stepSigns(context))];
+  const counted = counterSigns(context);
+  const stray = felt.length === 0 && counted.every(isStray);
+  return stray ? [] : [...counted, ...felt];
 }
 
 function counterSigns(context: Context): LossSign[] {
@@ -42,9 +51,10 @@ function counterSigns(context: Context): LossSign[] {
       if (gains.length === 0) return [];
       const gain = gains.reduce((sum, rise) => sum + rise.gain, 0);
       const during = { fromNs: gains[0].fromNs, toNs: gains[gains.length - 1].toNs };
-      return [{ type: 'counter', what, element: name, gain, ...during }];
+      return [{ type: 'counter', metric, what, element: name, gain, ofAll: gain, ...during }];
     });
-    return worst(signs);
+    const ofAll = signs.reduce((sum, sign) => sum + (sign.type === 'counter' ? sign.gain : 0), 0);
+    return worst(signs).map((sign): LossSign => (sign.type === 'counter' ? { ...sign, ofAll } : sign));
   });
 }
 
@@ -66,23 +76,29 @@ function stallSigns(context: Context): LossSign[] {
 }
 
 function stepSigns(context: Context): LossSign[] {
-  return context.jobs.flatMap(({ name }): LossSign[] => {
-    const steps = freshSamples(context.read('job_step_time_s', jobId(name)));
-    const durations = steps.map(({ value }) => value);
+  return context.jobs.flatMap((job): LossSign[] => {
+    const steps = timedSteps(context, job);
+    const durations = steps.map(({ tookS }) => tookS);
     const usualS = median(durations);
     const limit = Math.max(FAR_STEP * usualS, limitOf(durations));
     return steps
-      .filter(({ value }) => value > limit)
-      .map(({ timeNs, value }) => ({
-        type: 'step',
-        element: name,
-        tookS: value,
-        usualS,
-        fromNs: timeNs - value * 1e9,
-        toNs: timeNs,
-      }));
+      .filter((step) => step.tookS > limit && !isHeavier(step, steps) && !vouchedFor(context, job, step))
+      .map(({ tookS, fromNs, toNs }) => ({ type: 'step', element: job.name, tookS, usualS, fromNs, toNs }));
   });
 }
+
+const vouchedFor = (context: Context, job: Job, step: Interval): boolean =>
+  nothingMoved(
+    context,
+    job,
+    step,
+    LOSS_COUNTERS.map(([metric]) => metric),
+    LEAST_STALL_S,
+  );
+
+/** A few packets repeated in the whole fabric; a QP that gave up is never that. */
+const isStray = (sign: LossSign): boolean =>
+  sign.type === 'counter' && sign.metric !== 'nic_retries_exceeded' && sign.ofAll <= MOST_STRAY;
 
 const limitOf = (values: readonly number[]): number => median(values) + SPREADS * robustSpread(values);
 

@@ -10,7 +10,7 @@ import type { Nic } from '../../topology/model.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { countPresent } from '../explanation.js';
-import { until, when } from '../wording.js';
+import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
 import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
 import { againstDevices, linkSeries, linkSteps } from './link-account.js';
@@ -19,7 +19,7 @@ import { linkFindings } from './link-findings.js';
 export const nicDown: Family = {
   hypotheses: ['link-down/host'],
   hypothesise,
-  cause: (context, culprit) => `lost all its ports ${when(culprit)}, ${until(context, culprit)}`,
+  cause: (context, culprit) => `had all its ports down from ${since(culprit)} ${until(context, culprit)}`,
   reason: (_, culprit) =>
     `${countPresent(culprit, 'status-down')} links to different switches went down together, so look at the NIC and its slot rather than at the cables.`,
   series: (context, culprit) => linkSeries(context, culprit),

@@ -18,7 +18,7 @@ import { median } from '../features/statistics.js';
 import { countPresent, outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { RuledOut } from '../verdict.js';
-import { until, when } from '../wording.js';
+import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
 import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
 import { portSteps } from './link-account.js';
@@ -27,7 +27,7 @@ import { linkFindings } from './link-findings.js';
 export const nodeDown: Family = {
   hypotheses: ['node-down/device'],
   hypothesise,
-  cause: (context, culprit) => `stopped working ${when(culprit)}, ${until(context, culprit)}`,
+  cause: (context, culprit) => `was dead from ${since(culprit)} ${until(context, culprit)}`,
   reason: (_, culprit) => {
     const silent =
       outcomeOf(culprit, 'device-silent') === 'present' ? 'It left its polls unanswered and ' : '';

@@ -14,7 +14,7 @@ import { stallOnsetNs } from '../features/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Signature } from '../likelihoods.js';
-import { when } from '../wording.js';
+import { since, until } from '../wording.js';
 import type { Candidate, Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings, lonelySessionLosses, stallOf } from './link-findings.js';
@@ -22,10 +22,11 @@ import { linkFindings, lonelySessionLosses, stallOf } from './link-findings.js';
 export const oneWayLoss: Family = {
   hypotheses: ['one-way-loss/unknown'],
   hypothesise,
-  cause: (_, culprit) =>
-    culprit.direction === 'both'
-      ? `lost traffic ${when(culprit)} while both ends said "up"; which direction can't be told`
-      : `lost what ${elementName(culprit.direction)} sent ${when(culprit)} while both ends said "up"`,
+  cause: (context, culprit) => {
+    const what = culprit.direction === 'both' ? 'traffic' : `what ${elementName(culprit.direction)} sent`;
+    const direction = culprit.direction === 'both' ? "; which direction can't be told" : '';
+    return `lost ${what} from ${since(culprit)} ${until(context, culprit)} while both ends said "up"${direction}`;
+  },
   reason: (_, culprit) => lossReason(culprit),
   series: (context, culprit) => linkSeries(context, culprit),
   steps: linkSteps,
