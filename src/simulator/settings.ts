@@ -4,11 +4,11 @@
  * Times of detection and routing are set here and nowhere else. Defaults: loss of carrier to rerouted traffic in
  * about 48 ms and BFD 300 ms × 3, as measured with FRR 8.4 on Linux; BGP hold 9 s (FRR data-centre profile); QP
  * timeout 20 and 7 retries (NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT as current NCCL sets them). Frame sizes are wire
- * time: preamble, gap and FCS are part of the overheads.
- * Not modelled at this level: queues, ECN, PFC and congestion control; sharing is max-min fair.
+ * time: preamble, gap and FCS are part of the overheads. Queues, marking and pause: congestion-settings.ts.
  */
 import { z } from 'zod';
 import { durationNs, sizeBytes } from '../kernel/units.js';
+import { congestionSettings } from './congestion-settings.js';
 
 /** 4.096 µs, the unit of the InfiniBand local ACK timeout. */
 const ACK_TIMEOUT_UNIT_NS = 4096;
@@ -84,7 +84,7 @@ const simulation = {
 };
 
 export const fabricSettingsSchema = z
-  .strictObject({ ...transport, ...detection, ...routing, ...simulation })
+  .strictObject({ ...transport, ...detection, ...routing, ...congestionSettings, ...simulation })
   .prefault({});
 
 export type FabricSettings = z.output<typeof fabricSettingsSchema>;

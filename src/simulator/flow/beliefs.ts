@@ -46,6 +46,11 @@ export class Beliefs {
     return true;
   }
 
+  /** Something other than a belief moves paths: they are traced again. */
+  disturb(): void {
+    this.epoch++;
+  }
+
   /** Next hops and prefixes of the whole fabric by the belief of one node. */
   countsOf(node: number): NextHopCounts {
     const belief = this.beliefs[this.beliefOf[node]];

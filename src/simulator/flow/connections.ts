@@ -17,7 +17,7 @@ const MOST_LINKS = 32;
 
 export interface Connection {
   index: number;
-  /** Job index, and ranks within that job. */
+  /** Job index, and ranks within that job; negative for traffic that belongs to no job. */
   job: number;
   sourceRank: number;
   destinationRank: number;
@@ -25,6 +25,8 @@ export interface Connection {
   destinationNic: number;
   firstQp: number;
   qpCount: number;
+  /** Traffic class of its packets, 0-7. */
+  priority: number;
 }
 
 /** One way of a QP: where its path is kept. Data goes by `2 * qp`, ACKs by `2 * qp + 1`. */
@@ -51,6 +53,8 @@ export class Connections {
   private readonly broken: boolean[] = [];
   private readonly mute: boolean[] = [];
   private readonly tracer: PathTracer;
+  /** By node: seed of its ECMP hash. */
+  private readonly seeds: Uint32Array;
   private readonly scratch = new Int32Array(MOST_LINKS);
 
   constructor(
@@ -59,7 +63,19 @@ export class Connections {
     hashSeed: number,
     private readonly seed: number,
   ) {
-    this.tracer = new PathTracer(beliefs.graph, nodeSeeds(beliefs.graph, hashSeed), MOST_LINKS);
+    this.seeds = nodeSeeds(beliefs.graph, hashSeed);
+    this.tracer = new PathTracer(beliefs.graph, this.seeds, MOST_LINKS);
+  }
+
+  /** Seed of a device's ECMP hash. */
+  hashSeed(device: number): number {
+    return this.seeds[device];
+  }
+
+  setHashSeed(device: number, seed: number): void {
+    if (this.seeds[device] === seed) return;
+    this.seeds[device] = seed;
+    this.beliefs.disturb();
   }
 
   /** @param name unique name of the connection, from which its UDP ports are drawn */

@@ -88,15 +88,22 @@ export class FlowEngine {
     this.listener = listener;
   }
 
-  /** Sends `wireBytes` per heaviest QP of the shape; `flowDone` follows. */
-  start(nowNs: number, shape: FlowShape, job: number, operation: number, classIndex: number): void {
+  /** Sends so many bytes per heaviest QP of the shape, without end if Infinity; `flowDone` follows. */
+  start(
+    nowNs: number,
+    shape: FlowShape,
+    job: number,
+    operation: number,
+    classIndex: number,
+    wireBytes = shape.wireBytes,
+  ): void {
     const index = this.free.pop() ?? this.newFlow();
     const flow = this.flows[index];
     flow.shape = shape;
     flow.job = job;
     flow.operation = operation;
     flow.classIndex = classIndex;
-    flow.remaining = shape.wireBytes;
+    flow.remaining = wireBytes;
     flow.rate = 0;
     flow.unread = 0;
     flow.settledNs = nowNs;
@@ -330,7 +337,7 @@ export class FlowEngine {
       flow.rate = this.solver.rate(variable);
       this.queue.cancel(flow.event);
       flow.event = -1;
-      if (flow.rate > 0) {
+      if (flow.rate > 0 && flow.remaining < Infinity) {
         flow.event = this.queue.schedule(
           nowNs + Math.max(0, flow.remaining / flow.rate),
           EVENT.flowTransferred,

@@ -65,8 +65,10 @@ export class FlowShape {
   roundTripNs = 0;
 
   /**
+   * @param placement GPU of each rank of the edges; those of edges over the fabric are not looked up
    * @param queuePairs QPs per connection
    * @param connect connection of an edge over the fabric, undefined for one inside a host
+   * @param limit most that the variable may be: wire bytes/ns of one QP of the heaviest edge
    */
   constructor(
     private readonly context: ShapeContext,
@@ -76,6 +78,7 @@ export class FlowShape {
     placement: Int32Array,
     private readonly queuePairs: number,
     connect: (edge: FlowEdge) => number | undefined,
+    private readonly limit = Infinity,
   ) {
     const { topology, settings, connections } = context;
     const heaviest = edges.reduce((most, edge) => Math.max(most, edge.bytes), 0);
@@ -83,16 +86,17 @@ export class FlowShape {
     this.usesScaleUp = topology.scaleUpGbps > 0;
     const qps: number[] = [];
     for (const edge of edges) {
-      const sourceGpu = placement[edge.sourceRank];
-      const destinationGpu = placement[edge.destinationRank];
       const weight = edge.bytes / heaviest;
-      this.hosts.add(topology.gpus[sourceGpu].host).add(topology.gpus[destinationGpu].host);
-      if (weight === 0) continue;
-      const connection = connect(edge);
+      const connection = weight > 0 ? connect(edge) : undefined;
       if (connection === undefined) {
-        this.local.push({ sourceGpu, destinationGpu, weight });
+        const sourceGpu = placement[edge.sourceRank];
+        const destinationGpu = placement[edge.destinationRank];
+        this.hosts.add(topology.gpus[sourceGpu].host).add(topology.gpus[destinationGpu].host);
+        if (weight > 0) this.local.push({ sourceGpu, destinationGpu, weight });
         continue;
       }
+      const { sourceNic, destinationNic } = connections.all[connection];
+      this.hosts.add(topology.nics[sourceNic].host).add(topology.nics[destinationNic].host);
       this.connectionIds.push(connection);
       this.weights.push(weight);
       const { firstQp, qpCount } = connections.all[connection];
@@ -181,10 +185,10 @@ export class FlowShape {
   /** Loads what QPs on lossy paths send in vain, and caps the rate by the slowest of them. */
   private addWaste(touched: readonly number[], load: (link: number, amount: number) => void): void {
     const { connections, rates, scratch, settings, schedule, signals } = this.context;
-    this.cap = Infinity;
+    this.cap = this.limit;
     this.lossy = [];
     if (signals.lossy === 0) return;
-    let alone = Infinity;
+    let alone = this.limit;
     for (const link of touched) alone = Math.min(alone, rates.capacities[link] / scratch[link]);
     this.connectionIds.forEach((id, edge) => {
       const { firstQp, qpCount } = connections.all[id];
@@ -213,8 +217,8 @@ export class FlowShape {
   private loadHosts(connection: number, amount: number, load: (link: number, amount: number) => void): void {
     const { topology, rates, connections } = this.context;
     const { sourceNic, destinationNic } = connections.all[connection];
-    if (rates.hostLimited(sourceNic)) load(hostRead(topology, sourceNic), amount);
-    if (rates.hostLimited(destinationNic)) load(hostWrite(topology, destinationNic), amount);
+    if (rates.hostLimited(sourceNic, 'send')) load(hostRead(topology, sourceNic), amount);
+    if (rates.hostLimited(destinationNic, 'receive')) load(hostWrite(topology, destinationNic), amount);
   }
 
   private loadWay(way: Way, amount: number, load: (link: number, amount: number) => void): void {

@@ -11,6 +11,7 @@ import type { TelemetrySettings } from '../../telemetry/settings.js';
 import type { Topology } from '../../topology/model.js';
 import { RoutingGraph } from '../../topology/routing/graph.js';
 import type { Job } from '../../workload/job.js';
+import { priorityClasses } from '../congestion-settings.js';
 import type { FabricSettings } from '../settings.js';
 import { Beliefs } from './beliefs.js';
 import { Connections } from './connections.js';
@@ -18,32 +19,39 @@ import { ControlPlane } from './control-plane.js';
 import { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import { EventQueue } from './event-queue.js';
+import { FabricControls } from './fabric-controls.js';
 import { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './flow-shape.js';
+import { InjectedTraffic } from './injected-traffic.js';
 import { prepareJob } from './job-program.js';
 import { JobRunner, type BoundaryKind } from './job-runner.js';
 import { PathUse } from './path-use.js';
+import { PauseStorms } from './pause-storms.js';
 import { PhysicalLayer } from './physical-layer.js';
 import { QpTimers, type QpListener } from './qp-timers.js';
 import { RankClocks } from './rank-clocks.js';
 import { Rates } from './rates.js';
 import { RetransmissionSchedule } from './retransmission.js';
-import { Signals, type SignalCondition } from './signals.js';
+import { Signals } from './signals.js';
 import { Sampler } from './sampler.js';
+import { SwitchClasses } from './switch-classes.js';
 
-export class FlowSimulator {
+export class FlowSimulator extends FabricControls {
   private readonly queue = new EventQueue();
-  private readonly physical: PhysicalLayer;
-  private readonly rates: Rates;
-  private readonly signals: Signals;
+  protected readonly physical: PhysicalLayer;
+  protected readonly rates: Rates;
+  protected readonly signals: Signals;
+  protected readonly connections: Connections;
+  protected readonly counters: Counters;
+  protected readonly flows: FlowEngine;
+  protected readonly runner: JobRunner;
+  protected readonly load: InjectedTraffic;
+  protected readonly storms: PauseStorms;
+  protected readonly switches: SwitchClasses;
   private readonly control: ControlPlane;
-  private readonly flows: FlowEngine;
   private readonly timers: QpTimers;
-  private readonly runner: JobRunner;
   private readonly sampler: Sampler;
   private readonly pathUse: PathUse;
-  /** By GPU, then cause: factor by which computations are longer. */
-  private readonly slowdowns = new Map<number, Map<string, number>>();
   private clockNs = 0;
 
   /** @throws InputError when a job's program can't run */
@@ -54,6 +62,7 @@ export class FlowSimulator {
     telemetry: TelemetrySettings,
     seed: number,
   ) {
+    super();
     const { queue } = this;
     const beliefs = new Beliefs(new RoutingGraph(topology));
     const physical = new PhysicalLayer(topology, settings, queue);
@@ -64,13 +73,16 @@ export class FlowSimulator {
     const schedule = new RetransmissionSchedule(settings);
     const context: ShapeContext = { topology, settings, connections, rates, signals, schedule, scratch };
     const ready = jobs.map((job, index) => prepareJob(job, index, context));
-    const priorities = jobs.map((job) => job.priority);
-    const counters = new Counters(topology, priorities);
-    counters.reserve(connections.all.length);
+    const jobPriorities = jobs.map((job) => job.priority);
+    const counters = new Counters(topology, priorityClasses(settings, jobPriorities));
     const clocks = jobs.map(() => new RankClocks());
     this.physical = physical;
     this.rates = rates;
     this.signals = signals;
+    this.connections = connections;
+    this.counters = counters;
+    this.storms = new PauseStorms(topology, 2 * topology.links.length);
+    this.switches = new SwitchClasses(topology, settings, counters.priorities);
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
     this.flows = new FlowEngine(rates, signals, settings, queue, beliefs, physical, connections, counters);
     this.timers = new QpTimers(
@@ -80,9 +92,9 @@ export class FlowSimulator {
       physical,
       connections,
       counters,
-      (connection) => counters.classOf(jobs[connections.all[connection].job].priority),
       this.qpListener(connections),
     );
+    this.load = new InjectedTraffic(context, connections, counters, this.timers, this.flows);
     this.sampler = new Sampler(
       {
         topology,
@@ -120,15 +132,21 @@ export class FlowSimulator {
   private qpListener(connections: Connections): QpListener {
     return {
       qpResumed: () => this.flows.qpResumed(),
-      qpFailed: (qp) => this.runner.fail(this.clockNs, connections.all[connections.connectionOf[qp]].job),
+      qpFailed: (qp) => {
+        const { job } = connections.all[connections.connectionOf[qp]];
+        if (job < 0) this.load.fail(this.clockNs, job);
+        else this.runner.fail(this.clockNs, job);
+      },
     };
   }
 
   private wire(connections: Connections): void {
     const { physical, control, sampler, flows, runner } = this;
     flows.attach(this.timers, {
-      flowDone: (job, operation) => runner.flowDone(this.clockNs, job, operation),
-      flowIsMoot: (job, shape) => runner.isMoot(job, shape),
+      flowDone: (job, operation) => {
+        if (job >= 0) runner.flowDone(this.clockNs, job, operation);
+      },
+      flowIsMoot: (job, shape) => job >= 0 && runner.isMoot(job, shape),
     });
     physical.listen({
       portStateChanged: (port) => {
@@ -197,99 +215,6 @@ export class FlowSimulator {
     return beganNs;
   }
 
-  /** Shuts a port down, or enables it, by configuration. */
-  setPortAdmin(port: number, up: boolean): void {
-    this.physical.setPortAdmin(this.clockNs, port, up);
-    this.settle();
-  }
-
-  setCut(link: number, cut: boolean): void {
-    this.physical.setCut(this.clockNs, link, cut);
-    this.settle();
-  }
-
-  /** @param direction `2 * link` or `2 * link + 1`; what is sent on it vanishes */
-  setBlackhole(direction: number, hole: boolean): void {
-    this.physical.setHole(this.clockNs, direction, hole);
-    this.settle();
-  }
-
-  setPower(device: number, on: boolean): void {
-    this.physical.setPower(this.clockNs, device, on);
-    this.settle();
-  }
-
-  /** What both ends have negotiated. */
-  setLinkRate(link: number, gbps: number): void {
-    this.rates.setLink(link, gbps);
-    this.signals.linkChanged(this.clockNs, link);
-    this.settle();
-  }
-
-  /** @param gbps what a NIC can read from or write to its host; Infinity when the slot is as it should be */
-  setHostRate(nic: number, gbps: number): void {
-    this.flows.hostSide.watch(nic);
-    this.rates.setHost(nic, gbps);
-    this.settle();
-  }
-
-  linkRateGbps(link: number): number {
-    return this.rates.linkGbps[link];
-  }
-
-  /** Rated speed of all ports of a NIC together. */
-  portsRateGbps(nic: number): number {
-    return this.rates.portsGbps(nic);
-  }
-
-  hostRateGbps(nic: number): number {
-    return this.rates.hostGbps[nic];
-  }
-
-  /**
-   * The worst of all causes decides how fast a GPU computes.
-   * @param cause a name of the caller's
-   * @param factor how many times longer than normal computations take, 1 for normal
-   */
-  setSlowdown(cause: string, gpus: readonly number[], factor: number): void {
-    for (const gpu of gpus) {
-      const causes = this.slowdowns.get(gpu) ?? new Map<string, number>();
-      this.slowdowns.set(gpu, causes.set(cause, factor));
-      this.runner.slowDown(this.clockNs, gpu, Math.max(...causes.values()));
-    }
-    this.settle();
-  }
-
-  slowdown(cause: string, gpu: number): number {
-    return this.slowdowns.get(gpu)?.get(cause) ?? 1;
-  }
-
-  /** @param direction `2 * link` or `2 * link + 1`; undefined makes its signal well again */
-  setSignal(direction: number, condition: SignalCondition | undefined): void {
-    this.signals.set(this.clockNs, direction, condition);
-    this.settle();
-  }
-
-  signal(direction: number): SignalCondition | undefined {
-    return this.signals.condition(direction);
-  }
-
-  portAdminUp(port: number): boolean {
-    return this.physical.adminUp[port] === 1;
-  }
-
-  isCut(link: number): boolean {
-    return this.physical.cut[link] === 1;
-  }
-
-  isBlackhole(direction: number): boolean {
-    return this.physical.hole[direction] === 1;
-  }
-
-  isPowered(device: number): boolean {
-    return this.physical.powered[device] === 1;
-  }
-
   /** Everything sampled between two instants, both included. */
   evidence(fromNs: number, toNs: number): Evidence {
     return this.sampler.evidence(fromNs, toNs);
@@ -314,7 +239,7 @@ export class FlowSimulator {
     this.settle();
   }
 
-  private settle(): void {
+  protected settle(): void {
     this.flows.commit(this.clockNs);
     this.sampler.commit();
   }

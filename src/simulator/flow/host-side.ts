@@ -57,8 +57,9 @@ export class HostSide {
   /** Takes over the shares that hold from now on; called after rates have been solved. */
   update(): void {
     for (const nic of this.watched) {
-      this.readStalled[nic] = this.stalledShare(nic, hostRead(this.topology, nic));
-      this.writeStalled[nic] = this.stalledShare(nic, hostWrite(this.topology, nic));
+      const { rates, topology } = this;
+      this.readStalled[nic] = this.stalledShare(nic, hostRead(topology, nic), rates.hostReadGbps[nic]);
+      this.writeStalled[nic] = this.stalledShare(nic, hostWrite(topology, nic), rates.hostWriteGbps[nic]);
       for (const port of this.topology.nics[nic].ports) {
         const direction = directionFrom(this.topology, peerPort(this.topology, port));
         this.paused[direction] = this.writeStalled[nic] > 0 ? this.idleShare(direction) : 0;
@@ -66,10 +67,10 @@ export class HostSide {
     }
   }
 
-  private stalledShare(nic: number, capacity: number): number {
+  private stalledShare(nic: number, capacity: number, limitGbps: number): number {
     const most = this.rates.capacities[capacity];
-    if (!this.rates.hostLimited(nic) || this.loadOf(capacity) < most * FULL) return 0;
-    return Math.max(0, 1 - this.rates.hostGbps[nic] / this.rates.portsGbps(nic));
+    if (limitGbps === Infinity || this.loadOf(capacity) < most * FULL) return 0;
+    return Math.max(0, 1 - limitGbps / this.rates.portsGbps(nic));
   }
 
   private idleShare(direction: number): number {

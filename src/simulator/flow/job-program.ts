@@ -162,6 +162,7 @@ class ShapeFactory {
           sourceNic: topology.gpus[placement[edge.sourceRank]].nic,
           destinationNic: topology.gpus[placement[edge.destinationRank]].nic,
           qpCount: queuePairs,
+          priority: this.job.priority,
         },
         id,
       ).index;

@@ -32,6 +32,7 @@ export class PathUse {
     const { topology, connections } = this;
     const byLink = topology.links.map(() => new Set<number>());
     for (const { job, firstQp, qpCount } of connections.all) {
+      if (job < 0) continue;
       for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
         connections.trace(qp);
         for (const way of [dataWay(qp), ackWay(qp)]) {

@@ -12,6 +12,7 @@ import { ackWay, dataWay, type Connections, type Way } from './connections.js';
 import type { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
+import { grownFloat64, grownInt32 } from './incidence.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import { RetransmissionSchedule } from './retransmission.js';
 
@@ -27,15 +28,14 @@ export interface QpListener {
 
 export class QpTimers {
   readonly schedule: RetransmissionSchedule;
-  private readonly stalledAtNs: Float64Array;
+  private stalledAtNs = new Float64Array(0);
   /** Number of the next retransmission; 0 for a QP that is well. */
-  private readonly attempt: Int32Array;
-  private readonly timer: Int32Array;
+  private attempt = new Int32Array(0);
+  private timer = new Int32Array(0);
   /** By connection: stalled QPs, and since when there was one. */
-  private readonly stalledQps: Int32Array;
-  private readonly connectionStalledAtNs: Float64Array;
+  private stalledQps = new Int32Array(0);
+  private connectionStalledAtNs = new Float64Array(0);
 
-  /** Built once all connections are open. */
   constructor(
     private readonly topology: Topology,
     private readonly settings: FabricSettings,
@@ -43,16 +43,24 @@ export class QpTimers {
     private readonly physical: PhysicalLayer,
     private readonly connections: Connections,
     private readonly counters: Counters,
-    /** Traffic class index of each connection. */
-    private readonly classOf: (connection: number) => number,
     private readonly listener: QpListener,
   ) {
     this.schedule = new RetransmissionSchedule(settings);
-    this.stalledAtNs = new Float64Array(connections.qpCount);
-    this.attempt = new Int32Array(connections.qpCount);
-    this.timer = new Int32Array(connections.qpCount).fill(-1);
-    this.stalledQps = new Int32Array(connections.all.length);
-    this.connectionStalledAtNs = new Float64Array(connections.all.length);
+    this.reserve();
+  }
+
+  /** Makes room for connections opened since; timers that run go on. */
+  reserve(): void {
+    const { qpCount, all } = this.connections;
+    this.counters.reserve(all.length);
+    if (this.attempt.length < qpCount) {
+      this.stalledAtNs = grownFloat64(this.stalledAtNs, qpCount);
+      this.attempt = grownInt32(this.attempt, qpCount);
+      this.timer = grownInt32(this.timer, qpCount, -1);
+    }
+    if (this.stalledQps.length >= all.length) return;
+    this.stalledQps = grownInt32(this.stalledQps, all.length);
+    this.connectionStalledAtNs = grownFloat64(this.connectionStalledAtNs, all.length);
   }
 
   stalled(qp: number): boolean {
@@ -148,7 +156,8 @@ export class QpTimers {
   /** @returns whether they arrive */
   private send(way: Way, packets: number, bytesEach: number): boolean {
     const { connections, counters } = this;
-    const classIndex = this.classOf(connections.connectionOf[way >> 1]);
+    const { priority } = connections.all[connections.connectionOf[way >> 1]];
+    const classIndex = counters.classOf(priority);
     const reach = connections.reach(way);
     for (let index = 0; index < reach; index++) {
       counters.carried[classIndex][connections.direction(way, index)] += packets * bytesEach;

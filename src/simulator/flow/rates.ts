@@ -16,6 +16,9 @@ export const hostRead = (topology: Topology, nic: number): number =>
   2 * (topology.links.length + topology.gpus.length + nic);
 export const hostWrite = (topology: Topology, nic: number): number => hostRead(topology, nic) + 1;
 
+/** What a NIC writes to its host, having received it, or reads from it, to send it. */
+export type HostWay = 'receive' | 'send';
+
 const GBPS_PER_BYTE_PER_NS = 8;
 
 export class Rates {
@@ -23,8 +26,9 @@ export class Rates {
   readonly capacities: Float64Array;
   /** By link: what both ends have negotiated. */
   readonly linkGbps: Float64Array;
-  /** By NIC: limit of its host side each way, Infinity where it is none. */
-  readonly hostGbps: Float64Array;
+  /** By NIC: limit of what it reads from its host, and of what it writes to it; Infinity where it is none. */
+  readonly hostReadGbps: Float64Array;
+  readonly hostWriteGbps: Float64Array;
   /** Grows with every change. */
   version = 0;
   /** Capacities that changed since the reader last emptied the list. */
@@ -34,7 +38,8 @@ export class Rates {
     const { links, gpus, nics } = topology;
     this.capacities = new Float64Array(2 * (links.length + gpus.length + nics.length));
     this.linkGbps = Float64Array.from(links, (link) => link.rateGbps);
-    this.hostGbps = new Float64Array(nics.length).fill(Infinity);
+    this.hostReadGbps = new Float64Array(nics.length).fill(Infinity);
+    this.hostWriteGbps = new Float64Array(nics.length).fill(Infinity);
     for (const { index, rateGbps } of links) {
       this.capacities.fill(rateGbps / GBPS_PER_BYTE_PER_NS, 2 * index, 2 * index + 2);
     }
@@ -57,17 +62,31 @@ export class Rates {
     this.change(2 * link + 1, gbps);
   }
 
-  /** @param gbps payload, each way; Infinity when the slot is as it should be */
-  setHost(nic: number, gbps: number): void {
-    if (this.hostGbps[nic] === gbps) return;
-    this.hostGbps[nic] = gbps;
+  /**
+   * @param gbps payload; Infinity when the host is as fast as it should be
+   * @param way both when left out
+   */
+  setHost(nic: number, gbps: number, way?: HostWay): void {
     const limit = Math.min(gbps, this.portsGbps(nic));
-    this.change(hostRead(this.topology, nic), limit);
-    this.change(hostWrite(this.topology, nic), limit);
+    if (way !== 'receive' && this.hostReadGbps[nic] !== gbps) {
+      this.hostReadGbps[nic] = gbps;
+      this.change(hostRead(this.topology, nic), limit);
+    }
+    if (way !== 'send' && this.hostWriteGbps[nic] !== gbps) {
+      this.hostWriteGbps[nic] = gbps;
+      this.change(hostWrite(this.topology, nic), limit);
+    }
   }
 
-  hostLimited(nic: number): boolean {
-    return this.hostGbps[nic] !== Infinity;
+  /** Limit of a NIC's host side one way; the lower of both when none is named. */
+  hostGbps(nic: number, way?: HostWay): number {
+    const read = this.hostReadGbps[nic];
+    const write = this.hostWriteGbps[nic];
+    return way === 'send' ? read : way === 'receive' ? write : Math.min(read, write);
+  }
+
+  hostLimited(nic: number, way: HostWay): boolean {
+    return this.hostGbps(nic, way) !== Infinity;
   }
 
   /** Rated speed of all ports of a NIC together. */

@@ -7,7 +7,8 @@
  */
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../kernel/elements.js';
 import { hashText } from '../../kernel/prng.js';
-import { METRICS, type MetricName } from '../../telemetry/catalog.js';
+import { METRICS, type MetricDefinition, type MetricName } from '../../telemetry/catalog.js';
+import { PollClock } from '../../telemetry/columns/poll-clock.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
 import type { Topology } from '../../topology/model.js';
@@ -19,6 +20,8 @@ import type { ControlPlane } from './control-plane.js';
 import type { Counters } from './counters.js';
 import type { JobListener, StepReport } from './job-runner.js';
 import { DevicePolls } from './device-polls.js';
+import { DeviceReadings, type Reading } from './device-readings.js';
+import { JobPolls } from './job-polls.js';
 import type { RankClocks } from './rank-clocks.js';
 import type { Rates } from './rates.js';
 import type { PhysicalLayer } from './physical-layer.js';
@@ -48,16 +51,14 @@ export interface SamplerSources {
   readCounters(nowNs: number): void;
 }
 
+/** Elements that are polled together. */
 interface PollGroup {
-  intervalNs: number;
-  phaseNs: number;
-  round: number;
-  poll(nowNs: number, round: number): void;
+  clock: PollClock;
+  poll(nowNs: number): void;
 }
 
 export class Sampler implements JobListener {
   private readonly book: SeriesBook;
-  private readonly polls: DevicePolls;
   private readonly groups: PollGroup[] = [];
   /** By metric: series number of each element, by the element's index; -1 where there is none. */
   private readonly series = {} as Record<MetricName, Int32Array>;
@@ -70,16 +71,17 @@ export class Sampler implements JobListener {
     seed: number,
   ) {
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
-    for (const metric of METRICS) this.openAll(metric.name);
-    this.polls = new DevicePolls(sources, this.book, this.series, settings.noise, seed);
-    this.addGroups();
+    const ids = this.elementIds();
+    for (const metric of METRICS) this.series[metric.name] = this.book.open(metric.name, ids(metric));
+    this.addDeviceGroups(new DeviceReadings(sources, settings.noise, seed));
+    this.groups.push(new JobPolls(sources, this.book, this.series, new PollClock(settings.jobInterval, 0)));
     this.reportAll(0);
   }
 
   /** Time of the next poll, ns. */
   get nextNs(): number {
     let next = Infinity;
-    for (const group of this.groups) next = Math.min(next, dueNs(group));
+    for (const group of this.groups) next = Math.min(next, group.clock.dueNs);
     return next;
   }
 
@@ -87,7 +89,7 @@ export class Sampler implements JobListener {
   poll(nowNs: number): void {
     this.sources.readCounters(nowNs);
     for (const group of this.groups) {
-      if (dueNs(group) <= nowNs) group.poll(nowNs, group.round++);
+      if (group.clock.dueNs <= nowNs) group.poll(nowNs);
     }
   }
 
@@ -186,42 +188,34 @@ export class Sampler implements JobListener {
     }
   }
 
-  private openAll(metric: MetricName): void {
+  /** Ids of the elements that a metric belongs to, by index; undefined where it does not exist there. */
+  private elementIds(): (metric: MetricDefinition) => (string | undefined)[] {
     const { topology, jobs, connections } = this.sources;
-    const open = (ids: readonly (string | undefined)[]): void => {
-      this.series[metric] = Int32Array.from(ids, (id) =>
-        id === undefined ? -1 : this.book.open(metric, id),
-      );
+    const devices = topology.devices.map((device) => deviceId(device.name));
+    const ports = topology.ports.map((port) => portId(port.name));
+    const ids = {
+      device: devices,
+      port: ports,
+      queue: this.queueIds(),
+      nic: topology.nics.map((nic) => nicId(nic.name)),
+      job: jobs.map((job) => jobId(job.name)),
+      rank: jobs.flatMap((job) => Array.from(job.placement, (_, rank) => rankId(job.name, rank))),
+      edge: connections.all.map((connection) =>
+        edgeId(jobs[connection.job].name, connection.sourceRank, connection.destinationRank),
+      ),
     };
-    const definition = METRICS.find((candidate) => candidate.name === metric)!;
-    switch (definition.element) {
-      case 'device':
-        return open(
-          topology.devices.map((device) =>
-            metric.startsWith('route_') && device.role === 'host' ? undefined : deviceId(device.name),
-          ),
-        );
-      case 'port':
-        return open(
-          topology.ports.map((port) =>
-            this.hasPortMetric(metric, port.index) ? portId(port.name) : undefined,
-          ),
-        );
-      case 'queue':
-        return open(this.queueIds());
-      case 'nic':
-        return open(topology.nics.map((nic) => nicId(nic.name)));
-      case 'job':
-        return open(jobs.map((job) => jobId(job.name)));
-      case 'rank':
-        return open(jobs.flatMap((job) => Array.from(job.placement, (_, rank) => rankId(job.name, rank))));
-      case 'edge':
-        return open(
-          connections.all.map((connection) =>
-            edgeId(jobs[connection.job].name, connection.sourceRank, connection.destinationRank),
-          ),
-        );
-    }
+    return ({ name, element }) => {
+      switch (element) {
+        case 'device':
+          return /^(route|device_buffer)_/.test(name)
+            ? devices.map((id, index) => (topology.devices[index].role === 'host' ? undefined : id))
+            : devices;
+        case 'port':
+          return ports.map((id, index) => (this.hasPortMetric(name as MetricName, index) ? id : undefined));
+        default:
+          return ids[element as keyof typeof ids];
+      }
+    };
   }
 
   private hasPortMetric(metric: MetricName, port: number): boolean {
@@ -240,75 +234,54 @@ export class Sampler implements JobListener {
     );
   }
 
-  private addGroups(): void {
-    const { switchInterval, nicInterval, opticInterval, jobInterval, pollSpread } = this.settings;
-    const { devices } = this.sources.topology;
+  /** Deals the devices of each source out to its collectors, which take their turns within the spread of a round. */
+  private addDeviceGroups(readings: DeviceReadings): void {
+    const { switchInterval, nicInterval, opticInterval, pollSpread } = this.settings;
+    const { topology, physical } = this.sources;
     const deal = (
       role: string | undefined,
       intervalNs: number,
-      poll: (device: number, nowNs: number, round: number) => void,
+      addTo: (polls: DevicePolls) => void,
     ): void => {
-      const chosen = devices.filter((device) => role === undefined || device.role === role);
+      const chosen = topology.devices.filter((device) => role === undefined || device.role === role);
       for (let collector = 0; collector < COLLECTORS; collector++) {
-        const own = chosen
-          .filter((_, place) => place % COLLECTORS === collector)
-          .map((device) => device.index);
+        const own = chosen.filter((_, place) => place % COLLECTORS === collector);
         if (own.length === 0) continue;
-        this.groups.push({
-          intervalNs,
-          phaseNs: Math.round((Math.min(pollSpread, intervalNs / 2) * collector) / COLLECTORS),
-          round: 0,
-          poll: (nowNs, round) => {
-            for (const device of own) poll(device, nowNs, round);
-          },
-        });
+        const phaseNs = Math.round((Math.min(pollSpread, intervalNs / 2) * collector) / COLLECTORS);
+        const clock = new PollClock(intervalNs, phaseNs);
+        const devices = Int32Array.from(own, (device) => device.index);
+        const polls = new DevicePolls(this.book, this.series, clock, devices, physical.deviceUp, readings);
+        addTo(polls);
+        this.groups.push(polls);
       }
     };
-    const { polls } = this;
-    deal('switch', switchInterval, (device, nowNs, round) => polls.pollDevice(device, nowNs, round));
-    deal('host', nicInterval, (device, nowNs, round) => polls.pollDevice(device, nowNs, round));
-    deal(undefined, opticInterval, (device, nowNs, round) => polls.pollOptics(device, nowNs, round));
-    this.groups.push({
-      intervalNs: jobInterval,
-      phaseNs: 0,
-      round: 0,
-      poll: (nowNs, round) => {
-        this.pollEdges(nowNs, round);
-        this.pollRanks(nowNs, round);
-      },
+    const portsOf = (device: number): readonly number[] => topology.devices[device].ports;
+    const queuesOf = this.queuesOf();
+    const nicsOf = topology.devices.map((): number[] => []);
+    for (const nic of topology.nics) nicsOf[nic.host].push(nic.index);
+    const reachable: Reading = ['device_reachable', (device) => physical.deviceUp[device]];
+    const [ports, queues, nics] = [readings.ports(), readings.queues(), readings.nics()];
+    const [switches, optics] = [readings.switches(), readings.optics()];
+    const addDevices = (polls: DevicePolls): void => {
+      polls.add(reachable, (device) => [device], true);
+      for (const reading of switches) polls.add(reading, (device) => [device]);
+      for (const reading of ports) polls.add(reading, portsOf);
+      for (const reading of queues) polls.add(reading, queuesOf);
+      for (const reading of nics) polls.add(reading, (device) => nicsOf[device]);
+    };
+    deal('switch', switchInterval, addDevices);
+    deal('host', nicInterval, addDevices);
+    deal(undefined, opticInterval, (polls) => {
+      for (const reading of optics) polls.add(reading, portsOf);
     });
   }
 
-  private pollEdges(nowNs: number, round: number): void {
-    const { connections, counters, timers, topology, physical } = this.sources;
-    for (const { index, sourceNic } of connections.all) {
-      // The profiler runs beside the sending rank and goes down with its host.
-      if (physical.deviceUp[topology.nics[sourceNic].host] === 0) continue;
-      this.book.sample(this.series.edge_tx_bytes[index], round, nowNs, Math.floor(counters.delivered[index]));
-      this.book.sample(this.series.edge_stalled_s[index], round, nowNs, timers.stalledNs(nowNs, index) / 1e9);
-    }
-  }
-
-  private pollRanks(nowNs: number, round: number): void {
-    const { jobs, clocks, topology, physical } = this.sources;
-    const { rank_compute_time_s: compute, rank_wait_time_s: wait } = this.series;
-    let index = -1;
-    for (const [at, job] of jobs.entries()) {
-      for (let rank = 0; rank < job.placement.length; rank++) {
-        index++;
-        // A rank's figures come from its own host.
-        if (physical.deviceUp[topology.gpus[job.placement[rank]].host] === 0) continue;
-        const computeNs = clocks[at].computeNs(rank);
-        if (Number.isNaN(computeNs)) {
-          this.book.notAvailable(compute[index], nowNs);
-          this.book.notAvailable(wait[index], nowNs);
-          continue;
-        }
-        this.book.sample(compute[index], round, nowNs, computeNs / 1e9);
-        this.book.sample(wait[index], round, nowNs, clocks[at].waitNs(rank) / 1e9);
-      }
-    }
+  /** Queues of a device's ports, class by class. */
+  private queuesOf(): (device: number) => number[] {
+    const { topology, counters } = this.sources;
+    return (device) =>
+      counters.priorities.flatMap((_, classIndex) =>
+        topology.devices[device].ports.map((port) => classIndex * topology.ports.length + port),
+      );
   }
 }
-
-const dueNs = (group: PollGroup): number => group.phaseNs + group.round * group.intervalNs;

@@ -1,5 +1,5 @@
 /**
- * Metrics of RDMA NICs: retransmission, and the host side.
+ * Metrics of RDMA NICs: retransmission, congestion notification, and the host side.
  *
  * Names: Linux mlx5 counters.rst and drivers/infiniband/hw/mlx5/counters.c, as `ethtool -S` and the hw_counters files show
  * them. A NIC with two ports counts for both together.
@@ -52,6 +52,43 @@ export const NIC_METRICS = [
     sampling: 'poll',
     description: 'QPs that gave up after their last retry',
     sources: { mlx5: 'req_transport_retries_exceeded' },
+  },
+  {
+    name: 'nic_ecn_marked_packets',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets that arrived with a congestion mark',
+    sources: { mlx5: 'np_ecn_marked_roce_packets' },
+  },
+  {
+    name: 'nic_cnp_sent',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description:
+      'congestion notifications that the NIC, as a receiver of marked packets, sent to the senders',
+    sources: { mlx5: 'np_cnp_sent' },
+  },
+  {
+    name: 'nic_cnp_handled',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'congestion notifications on which the NIC, as a sender, slowed a QP down',
+    sources: { mlx5: 'rp_cnp_handled' },
+  },
+  {
+    name: 'nic_rx_discards',
+    element: 'nic',
+    kind: 'counter',
+    unit: 'packets',
+    sampling: 'poll',
+    description: 'packets dropped by the NIC on arrival, since its receive buffer was full',
+    sources: { mlx5: 'rx_prio3_discards' },
   },
   {
     name: 'nic_pcie_read_stalled_ratio',
