@@ -1,0 +1,106 @@
+/**
+ * One case of the corpus from its seed: a scene, how it is watched, and what goes wrong in it, as an experiment.
+ *
+ * A fifth of the cases and more are controls. Of the others, one in seven has two faults at once; those are watched well,
+ * so that one difficulty is judged at a time. The fault begins when every connection has sent for some steps, and lasts for
+ * seconds: longer than polls and detection, shorter than the run, so that the repair is watched as well.
+ */
+import type { ExperimentSpec } from '../../src/experiments/definition/experiment.js';
+import { experimentSpecSchema } from '../../src/experiments/definition/experiment.js';
+import { InputError } from '../../src/kernel/problem.js';
+import type { Prng } from '../../src/kernel/prng.js';
+import { drawControl, STRAGGLER, type Control } from './control.js';
+import { drawEntry } from './corpus.js';
+import { between } from './draw.js';
+import type { FaultEntry, Target } from './fault-entry.js';
+import { drawQuality, type Quality } from './quality.js';
+import { drawScene, type Scene, type SceneNeeds } from './scene.js';
+import { caseRandom } from './seeds.js';
+
+export const WINDOW_NS = 45e9;
+const CONTROL_SHARE = 0.3;
+const TWO_FAULTS_SHARE = 1 / 7;
+
+export interface CorpusCase {
+  seed: number;
+  /** `link-down-cut-10001`; never shown to a diagnosis. */
+  name: string;
+  control: Control | null;
+  entries: readonly FaultEntry[];
+  quality: Quality;
+  scene: Scene;
+  /** What may be tried, in order, for each fault; the first whose target exists and is in use is injected. */
+  attempts: readonly (readonly Attempt[])[];
+}
+
+export type Attempt = Record<string, unknown> & { kind: string; target: Target };
+
+/** The case of a seed; the same seed gives the same case. */
+export function caseOf(seed: number): CorpusCase {
+  const random = caseRandom(seed);
+  const control = random.uniform() < CONTROL_SHARE ? drawControl(random.stream('control')) : null;
+  const entries = control === null ? drawEntries(random.stream('entries')) : controlEntries(control);
+  const needs = needsOf(entries);
+  const lateStartNs = Math.round(between(random, 14e9, 18e9));
+  const scene = drawScene(
+    random.stream('scene'),
+    control === 'load-change' ? { ...needs, lateStartNs } : needs,
+  );
+  const quality = entries.length > 1 ? 'clean' : drawQuality(random.stream('quality'));
+  const attempts = entries.map((entry, index) => attemptsOf(entry, scene, random.stream(`fault ${index}`)));
+  const what = control ?? entries.map((entry) => entry.name.replace('/', '-')).join('-and-');
+  return { seed, name: `${what}-${seed}`, control, entries, quality, scene, attempts };
+}
+
+const controlEntries = (control: Control): FaultEntry[] => (control === 'straggler' ? [STRAGGLER] : []);
+
+/** One entry, or two of different kinds. */
+function drawEntries(random: Prng): FaultEntry[] {
+  const first = drawEntry(random);
+  if (random.uniform() >= TWO_FAULTS_SHARE) return [first];
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const second = drawEntry(random);
+    if (second.kind !== first.kind && agree(first, second)) return [first, second];
+  }
+  return [first];
+}
+
+/** Whether one scene can have both: faults that need certain families can't meet those that need others. */
+function agree(one: FaultEntry, other: FaultEntry): boolean {
+  const [a, b] = [one.needs?.families, other.needs?.families];
+  return a === undefined || b === undefined || a.some((family) => b.includes(family));
+}
+
+function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
+  return entries.reduce((all: SceneNeeds, { needs = {} }): SceneNeeds => {
+    const families =
+      all.families === undefined || needs.families === undefined
+        ? (needs.families ?? all.families)
+        : needs.families.filter((family) => all.families?.includes(family));
+    return {
+      ...(families === undefined ? {} : { families }),
+      spare: all.spare === true || needs.spare === true,
+      hostsAtLeast: Math.max(all.hostsAtLeast ?? 0, needs.hostsAtLeast ?? 0) || undefined,
+    };
+  }, {});
+}
+
+function attemptsOf(entry: FaultEntry, scene: Scene, random: Prng): Attempt[] {
+  const times = {
+    at: `${Math.round(between(random, 14_000, 18_000))}ms`,
+    duration: `${Math.round(between(random, 8_000, 18_000))}ms`,
+  };
+  const params = entry.parameters(random, scene);
+  return entry.targets(random, scene).map((target) => ({ kind: entry.kind, params, target, ...times }));
+}
+
+/** The experiment of a choice of attempts, as a file would state it. @throws InputError when it is none */
+export function experimentOf(attempts: readonly Attempt[]): ExperimentSpec {
+  const parsed = experimentSpecSchema.safeParse({
+    fabric: 'corpus',
+    duration: `${WINDOW_NS / 1e9}s`,
+    faults: attempts.length === 0 ? [{ kind: 'none', at: '15s', duration: '10s' }] : attempts,
+  });
+  if (parsed.success) return parsed.data;
+  throw InputError.at('', parsed.error.issues.map(({ message }) => message).join('; '));
+}

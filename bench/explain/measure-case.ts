@@ -1,0 +1,110 @@
+/**
+ * Everything that one seed gives: the case run, diagnosed, explained as early as can be, and put to the baselines.
+ *
+ * The result is plain data, so that it can come from another thread. Only durations depend on the machine.
+ */
+import { diagnose, type DiagnosisInput } from '../../src/diagnosis/index.js';
+import { InputError } from '../../src/kernel/problem.js';
+import { windowOf } from '../../src/telemetry/window.js';
+import { BASELINE_NAMES, BASELINES, type BaselineName } from './baselines/index.js';
+import { verdictOf } from './baselines/answer.js';
+import { caseOf, type CorpusCase } from './case.js';
+import type { FaultClass } from './fault-entry.js';
+import { grade, truthOf, type Grade } from './grade.js';
+import { countsAsCase, impactOf, type Impact } from './impact.js';
+import type { Quality } from './quality.js';
+import { runCase, type CaseRun } from './run-case.js';
+import { caseRandom } from './seeds.js';
+
+export interface CaseResult {
+  seed: number;
+  name: string;
+  control: CorpusCase['control'];
+  /** Of each fault. */
+  entries: string[];
+  classes: FaultClass[];
+  quality: Quality;
+  family: string;
+  gpus: number;
+  impact: Impact;
+  /** `dropped`: nobody felt the fault; `impossible`: the scene has no target for it. */
+  outcome: 'counted' | 'dropped' | 'impossible';
+  ours: Grade | null;
+  baselines: Partial<Record<BaselineName, Grade>>;
+  /** s from the first impact until the right element headed the list; Infinity when it never did; null: not asked. */
+  timeToExplainS: number | null;
+  diagnosisS: number;
+  truth: string;
+}
+
+const NO_IMPACT: Impact = { stepChange: 0, stalled: false, silent: false, firstImpactNs: null };
+
+export async function measureCase(seed: number): Promise<CaseResult> {
+  const one = caseOf(seed);
+  const base = {
+    seed,
+    name: one.name,
+    control: one.control,
+    entries: one.entries.map(({ name }) => name),
+    classes: one.entries.map((entry) => entry.class),
+    quality: one.quality,
+    family: one.scene.family,
+    gpus: one.scene.gpus,
+  };
+  const empty = { ours: null, baselines: {}, timeToExplainS: null, diagnosisS: 0, truth: '' };
+  let run: CaseRun;
+  try {
+    run = await runCase(one);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return {
+      ...base,
+      ...empty,
+      impact: NO_IMPACT,
+      outcome: 'impossible',
+      truth: error.message.split('\n')[0],
+    };
+  }
+  const impact = impactOf(run);
+  if (one.control === null && !countsAsCase(impact)) {
+    return { ...base, ...empty, impact, outcome: 'dropped', truth: truthOf(run) };
+  }
+  const input: DiagnosisInput = { topology: run.topology, jobs: run.jobs, evidence: run.evidence };
+  const startedMs = performance.now();
+  const ours = grade(run, diagnose(input));
+  const diagnosisS = (performance.now() - startedMs) / 1e3;
+  return {
+    ...base,
+    impact,
+    outcome: 'counted',
+    ours,
+    baselines: Object.fromEntries(
+      BASELINE_NAMES.map((name) => {
+        const suspects = BASELINES[name](input, caseRandom(seed).stream(`baseline ${name}`));
+        return [name, grade(run, verdictOf(suspects))];
+      }),
+    ),
+    timeToExplainS: asksForTime(one) ? timeToExplain(run, impact, ours) : null,
+    diagnosisS,
+    truth: truthOf(run),
+  };
+}
+
+/** One fault and everything seen: how long an answer takes is asked where it can be had. */
+const asksForTime = ({ control, entries, quality }: CorpusCase): boolean =>
+  control === null && entries.length === 1 && quality === 'clean';
+
+/** Seconds after the first impact at which the question is asked. */
+const ASKED_S = [1, 2, 3, 4, 5, 7, 10, 15, 20];
+
+function timeToExplain(run: CaseRun, { firstImpactNs }: Impact, final: Grade): number | null {
+  if (firstImpactNs === null) return null;
+  for (const afterS of ASKED_S) {
+    const untilNs = firstImpactNs + afterS * 1e9;
+    if (untilNs >= run.evidence.toNs) break;
+    const evidence = windowOf(run.evidence, 0, untilNs);
+    const verdict = diagnose({ topology: run.topology, jobs: run.jobs, evidence });
+    if (grade({ ...run, evidence }, verdict).top1 === 1) return afterS;
+  }
+  return final.top1 === 1 ? (run.evidence.toNs - firstImpactNs) / 1e9 : Infinity;
+}

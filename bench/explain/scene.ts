@@ -1,0 +1,152 @@
+/**
+ * The scenes of the corpus: a fabric of 32 to 512 GPUs, its settings, and the jobs that train on it.
+ *
+ * Four families as they are built: leaf-spine and three-tier Clos with every NIC of a host on one leaf, rail-optimised
+ * (NVIDIA's reference design), and two leaves per NIC in two planes (Alibaba HPN, SIGCOMM 2024). Uplinks are one for one
+ * with the NICs or half as many. Jobs interleave over the leaves or sit in blocks; communication takes from a tenth to
+ * about half of a step, as in reports on large runs (MegaScale, arXiv 2402.15627; Meta RoCE, SIGCOMM 2024).
+ * Not drawn: mixed rates, several GPU types, inference traffic.
+ */
+import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
+import type { Prng } from '../../src/kernel/prng.js';
+import { between, pick, weighted, whole } from './draw.js';
+
+export type Family = 'leaf-spine' | 'rail-optimised' | 'fat-tree' | 'dual-tor-dual-plane';
+
+export interface Scene {
+  family: Family;
+  gpus: number;
+  hosts: number;
+  gpusPerHost: number;
+  spec: FabricSpecInput;
+}
+
+/** What a fault asks of its scene. */
+export interface SceneNeeds {
+  families?: readonly Family[];
+  /** A host that no job sits on. */
+  spare?: boolean;
+  /** More than so many hosts. */
+  hostsAtLeast?: number;
+  /** One job that starts in mid-run, ns. */
+  lateStartNs?: number;
+}
+
+const FAMILIES: readonly Family[] = ['leaf-spine', 'rail-optimised', 'fat-tree', 'dual-tor-dual-plane'];
+const SIZES = [
+  [32, 0.24],
+  [64, 0.36],
+  [128, 0.22],
+  [256, 0.11],
+  [512, 0.07],
+] as const;
+
+export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
+  const family = pick(random, needs.families ?? FAMILIES);
+  const gpus = weighted(random, SIZES);
+  const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
+  const hosts = gpus / gpusPerHost;
+  if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), needs);
+  const topology = TOPOLOGIES[family](random, hosts, gpusPerHost);
+  const settings: FabricSpecInput['settings'] = {
+    hashSeed: random.below(2 ** 32),
+    computeJitter: between(random, 0, 0.01),
+    bfd: random.uniform() < 0.8,
+  };
+  const jobs = drawJobs(random, hosts, gpusPerHost, needs);
+  return { family, gpus, hosts, gpusPerHost, spec: { topology, settings, jobs } };
+}
+
+type Topology = FabricSpecInput['topology'];
+type Build = (random: Prng, hosts: number, gpusPerHost: number) => Topology;
+
+/** NICs for each uplink. */
+const drawOversubscription = (random: Prng): number => pick(random, [1, 1, 2]);
+
+/** Uplinks of a leaf over so many spines, at least one to each. */
+const links = (uplinks: number, spines: number): number => Math.max(1, Math.round(uplinks / spines));
+
+const TOPOLOGIES: Readonly<Record<Family, Build>> = {
+  'leaf-spine': (random, hosts, gpusPerHost) => {
+    const hostsPerLeaf = hosts >= 8 ? pick(random, [1, 2, 4]) : pick(random, [1, 2]);
+    const spines = pick(random, [2, 4, 8]);
+    const uplinks = (hostsPerLeaf * gpusPerHost) / drawOversubscription(random);
+    const leaves = hosts / hostsPerLeaf;
+    const linksPerSpine = links(uplinks, spines);
+    return { builder: 'leaf-spine', leaves, spines, hostsPerLeaf, gpusPerHost, linksPerSpine };
+  },
+  'rail-optimised': (random, hosts, gpusPerHost) => {
+    const segments = pick(
+      random,
+      [1, 2, 4].filter((count) => hosts / count >= 2),
+    );
+    const spines = pick(random, [2, 4]);
+    const linksPerSpine = links(hosts / segments / drawOversubscription(random), spines);
+    return { builder: 'rail-optimised', hosts, gpusPerHost, segments, spines, linksPerSpine };
+  },
+  'fat-tree': (random, hosts, gpusPerHost) => {
+    const leavesPerPod = hosts >= 16 ? pick(random, [2, 4]) : 2;
+    const spinesPerPod = pick(random, [2, 4]);
+    const uplinksPerSpine = pick(random, [2, 4]);
+    const pods = hosts / leavesPerPod;
+    return {
+      builder: 'fat-tree',
+      ...{ pods, leavesPerPod, spinesPerPod, uplinksPerSpine },
+      hostsPerLeaf: 1,
+      gpusPerHost,
+    };
+  },
+  'dual-tor-dual-plane': (random, hosts, gpusPerHost) => {
+    const segments = hosts >= 8 ? pick(random, [1, 2]) : 1;
+    const spinesPerPlane = pick(random, [2, 4]);
+    // ports of NICs run at half the rate of uplinks
+    const uplinks = hosts / segments / 2 / drawOversubscription(random);
+    const linksPerSpine = links(uplinks, spinesPerPlane);
+    return { builder: 'dual-tor-dual-plane', hosts, gpusPerHost, segments, spinesPerPlane, linksPerSpine };
+  },
+};
+
+type Jobs = NonNullable<FabricSpecInput['jobs']>;
+
+/** Names that tell nothing but the order. */
+const JOB_NAMES = ['job-a', 'job-b', 'job-c'];
+
+function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: SceneNeeds): Jobs {
+  const idle = needs.spare === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
+  const used = hosts - idle;
+  const count = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
+  const interleaved = random.uniform() < 0.6;
+  const queuePairs = pick(random, [1, 2, 4, 4, 8]);
+  return Array.from({ length: count }, (_, job) => {
+    const own = Array.from({ length: used }, (_, host) => host).filter((host) =>
+      interleaved ? host % count === job : Math.floor((host * count) / used) === job,
+    );
+    const late = needs.lateStartNs !== undefined && job === count - 1;
+    return {
+      name: JOB_NAMES[job],
+      hosts: own.map((host) => `host-${host + 1}`),
+      parallelism: { tensor: gpusPerHost },
+      queuePairs,
+      ...(late ? { start: `${Math.round((needs.lateStartNs ?? 0) / 1e6)}ms` } : {}),
+      step: drawStep(random),
+    };
+  });
+}
+
+function drawStep(random: Prng): NonNullable<Jobs[number]['step']> {
+  const compute = `${whole(random, 120, 500)}ms`;
+  const bytes = `${whole(random, 1000, 6000)}MB`;
+  const parallelism = 'data' as const;
+  const collectives = weighted(random, [
+    [[{ collective: 'all-reduce' as const, bytes, parallelism }], 0.6],
+    [
+      [
+        { collective: 'reduce-scatter' as const, bytes, parallelism },
+        { collective: 'all-gather' as const, bytes, parallelism },
+      ],
+      0.25,
+    ],
+    [[{ collective: 'all-reduce' as const, algorithm: 'tree' as const, bytes, parallelism }], 0.15],
+  ]);
+  return { compute, collectives };
+}
