@@ -4,8 +4,9 @@
  * `edge_stalled_s` grows with the clock while nothing is acknowledged, so that a sample taken during a stall points
  * back to its beginning. Used to place an onset inside the poll interval that the counters left open.
  */
+import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
-import { increments } from './samples.js';
+import { increments, rises } from './samples.js';
 
 /** The latest stall that began inside the bracket, ns: the one under way when it closes; null without any. */
 export function stallOnsetNs(context: Context, bracket: Interval): number | null {
@@ -20,4 +21,32 @@ export function stallOnsetNs(context: Context, bracket: Interval): number | null
     }
   }
   return Number.isFinite(latest) ? latest : null;
+}
+
+/** Connections wait shorter than this for each other without anything being lost, ns. */
+const LEAST_STALL_NS = 1e8;
+
+/** When the earliest of the stalls began that are under way at an instant, ns; null without any. */
+export function stallUnderWayNs(context: Context, atNs: number): number | null {
+  let earliest = Infinity;
+  for (const series of context.all('edge_stalled_s')) {
+    for (const { fromNs, toNs } of stalls(series)) {
+      if (fromNs < atNs && toNs >= atNs && toNs - fromNs >= LEAST_STALL_NS) {
+        earliest = Math.min(earliest, fromNs);
+      }
+    }
+  }
+  return Number.isFinite(earliest) ? earliest : null;
+}
+
+/** Stretches in which poll after poll shows that the edge stands; the first is as long as its counter says. */
+function stalls(series: Series): Interval[] {
+  const spans: Interval[] = [];
+  for (const { fromNs, toNs, gain } of rises(series)) {
+    const last = spans.at(-1);
+    const began = Math.max(fromNs, toNs - gain * 1e9);
+    if (last?.toNs === fromNs) last.toNs = toNs;
+    else spans.push({ fromNs: began, toNs });
+  }
+  return spans;
 }

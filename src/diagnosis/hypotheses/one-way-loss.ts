@@ -9,8 +9,9 @@ import { elementName, elementRef, portId } from '../../kernel/elements.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
+import { observeAllLinks } from '../features/link-observation.js';
 import type { LinkObservation } from '../features/link-observation.js';
-import { stallOnsetNs } from '../features/stall.js';
+import { stallOnsetNs, stallUnderWayNs } from '../features/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Signature } from '../likelihoods.js';
@@ -62,7 +63,7 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
       links: [observation.link.index],
       findings: linkFindings(context, observation, sender),
       during,
-      onsetNs: onsetOf(context, signs, sessions),
+      onsetNs: earliest(context, observation, onsetOf(context, signs, sessions)),
     }));
   });
 }
@@ -86,6 +87,22 @@ function suffering(context: Context, observation: LinkObservation, others: reado
     fromNs: Math.max(context.window.fromNs, Math.min(...[...began, ...others].map(({ fromNs }) => fromNs))),
     toNs: Math.max(...others.map(({ toNs }) => toNs), ...lastSeen),
   };
+}
+
+/** Where hold times are long a session falls seconds late: traffic that stood still by then began to do so earlier. */
+function earliest(context: Context, { link }: LinkObservation, onsetNs: number | null): number | null {
+  const stallNs = onsetNs === null ? null : stallUnderWayNs(context, onsetNs);
+  if (onsetNs === null || stallNs === null) return onsetNs;
+  const since = { fromNs: stallNs, toNs: onsetNs };
+  const other = context
+    .once(observeAllLinks)
+    .filter((observation) => observation.link !== link)
+    .some((observation) =>
+      [...observation.episodes, ...brackets(observation), ...lonelySessionLosses(observation)].some((sign) =>
+        overlaps(sign, since),
+      ),
+    );
+  return other ? onsetNs : stallNs;
 }
 
 /** A session falls a few missed hellos late, a poll finds the loss up to an interval late: a stall is sharper. */
