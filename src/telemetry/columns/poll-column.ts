@@ -1,0 +1,156 @@
+/**
+ * One metric over all elements of a poll group: a row a round while it is taken, packed pieces of rounds afterwards.
+ *
+ * Memory and reading cost follow what changes. A sample that did not arrive, one that was answered N/A and one that
+ * repeats a stale answer are three codes beside the values, themselves kept only where they occur; the value under
+ * such a code is the last one that did arrive. No object and no text is made per sample.
+ */
+import { QUALITY } from '../series.js';
+import { courseStart, pack, type Piece } from './piece.js';
+import type { PollClock, RoundRange } from './poll-clock.js';
+
+/** Beside the codes of QUALITY: nothing arrived. */
+export const ABSENT = 3;
+
+/** Rounds of a piece: enough to share courses, few enough to keep the unpacked rows small. */
+const PIECE_ROUNDS = 16;
+
+export class PollColumn {
+  readonly size: number;
+  private readonly rows: Float64Array;
+  /** Where the row of the present round starts. */
+  private row = 0;
+  private staged = 0;
+  private codes?: Uint8Array;
+  private stageHasCodes = false;
+  private hasCodes = false;
+  /** By element: what it held at the end of the last piece; NaN before its first value. */
+  private readonly held: Float64Array;
+  private readonly fresh: Uint8Array;
+  /** By element: 1 when the last answer that arrived was a value. */
+  private readonly answered: Uint8Array;
+  private readonly values: (Piece<Float64Array> | undefined)[] = [];
+  private readonly exceptions: (Piece<Uint8Array> | undefined)[] = [];
+
+  /** @param numbers series number of each element */
+  constructor(
+    readonly clock: PollClock,
+    readonly numbers: Int32Array,
+  ) {
+    this.size = numbers.length;
+    this.rows = new Float64Array(PIECE_ROUNDS * this.size);
+    this.held = new Float64Array(this.size).fill(NaN);
+    this.fresh = new Uint8Array(this.size);
+    this.answered = new Uint8Array(this.size);
+  }
+
+  /** Opens the row of a round; every element of it must then get a value or a code. */
+  begin(): void {
+    if (this.staged === PIECE_ROUNDS) this.packStage();
+    this.row = this.staged++ * this.size;
+  }
+
+  /** Takes the values of elements `from` up to `to` of this round; NaN means that the answer was N/A. */
+  fill(from: number, to: number, indices: Int32Array, read: (index: number) => number): void {
+    const { rows, row } = this;
+    for (let element = from; element < to; element++) {
+      const value = read(indices[element]);
+      rows[row + element] = value;
+      if (value !== value) this.mark(element, QUALITY.notAvailable);
+    }
+  }
+
+  /** Says of one sample of this round that it is no fresh value. */
+  mark(element: number, code: number): void {
+    const at = this.row + element;
+    this.rows[at] = this.row > 0 ? this.rows[at - this.size] : this.held[element];
+    this.codes ??= new Uint8Array(this.rows.length);
+    this.codes[at] = code;
+    this.stageHasCodes = this.hasCodes = true;
+  }
+
+  /** Nothing arrives from elements `from` up to `to` in this round. */
+  skip(from: number, to: number): void {
+    for (let element = from; element < to; element++) this.mark(element, ABSENT);
+  }
+
+  /**
+   * Decides for each sample of this round that was answered whether it arrives as it was.
+   * @param codeOf by series number and round: a code of QUALITY, or ABSENT
+   */
+  disturb(round: number, codeOf: (series: number, round: number) => number): void {
+    const { answered, numbers } = this;
+    for (let element = 0; element < this.size; element++) {
+      const given = this.codes?.[this.row + element] ?? 0;
+      if (given === ABSENT) continue;
+      const drawn = given === QUALITY.fresh ? codeOf(numbers[element], round) : given;
+      // What never answered with a value has nothing to repeat.
+      const code = drawn === QUALITY.repeated && answered[element] === 0 ? QUALITY.fresh : drawn;
+      if (code !== QUALITY.fresh && code !== given) this.mark(element, code);
+      if (code !== ABSENT) answered[element] = Number(code !== QUALITY.notAvailable);
+    }
+  }
+
+  /** Some sample of some element was no fresh value. */
+  get irregular(): boolean {
+    return this.hasCodes;
+  }
+
+  /** Values of an element by round; under a code, the last that arrived. */
+  readValues(element: number, range: RoundRange): Float64Array {
+    const out = new Float64Array(range.to - range.from);
+    this.read(element, range, out, this.values, this.rows, NaN);
+    return out;
+  }
+
+  /** Codes of an element by round. */
+  readCodes(element: number, range: RoundRange): Uint8Array {
+    const out = new Uint8Array(range.to - range.from);
+    if (!this.hasCodes) return out;
+    // Codes are told of each piece anew: an element without an entry was fresh throughout.
+    this.read(element, range, out, this.exceptions, this.codes!, QUALITY.fresh, true);
+    return out;
+  }
+
+  private read<T extends Float64Array | Uint8Array>(
+    element: number,
+    { from, to }: RoundRange,
+    out: T,
+    pieces: readonly (Piece<T> | undefined)[],
+    rows: T,
+    before: number,
+    anew = false,
+  ): void {
+    let held = before;
+    const packedRounds = pieces.length * PIECE_ROUNDS;
+    for (let at = 0, first = 0; at < pieces.length && first < to; at++, first += PIECE_ROUNDS) {
+      const piece = pieces[at];
+      const start = piece === undefined ? -1 : courseStart(piece, element, PIECE_ROUNDS);
+      const [low, high] = [Math.max(from, first), Math.min(to, first + PIECE_ROUNDS)];
+      if (start < 0) {
+        if (anew) held = before;
+        if (low < high) out.fill(held, low - from, high - from);
+        continue;
+      }
+      const { courses } = piece!;
+      for (let round = low; round < high; round++) out[round - from] = courses[start + round - first];
+      held = courses[start + PIECE_ROUNDS - 1];
+    }
+    for (let round = Math.max(from, packedRounds); round < to; round++) {
+      out[round - from] = rows[(round - packedRounds) * this.size + element];
+    }
+  }
+
+  private packStage(): void {
+    const stage = { size: this.size, rounds: PIECE_ROUNDS };
+    this.values.push(pack({ ...stage, rows: this.rows }, this.held));
+    const { codes } = this;
+    this.exceptions.push(
+      codes === undefined || !this.stageHasCodes ? undefined : pack({ ...stage, rows: codes }, this.fresh),
+    );
+    if (this.stageHasCodes) codes?.fill(QUALITY.fresh);
+    this.stageHasCodes = false;
+    this.held.set(this.rows.subarray((PIECE_ROUNDS - 1) * this.size));
+    this.staged = 0;
+  }
+}
