@@ -58,7 +58,7 @@ export class JobPolls {
       column.begin();
       column.fill(0, indices.length, indices, read);
       for (let place = 0; place < hosts.length; place++) {
-        if (this.deviceUp[hosts[place]] === 0) column.skip(place, place + 1);
+        if (hosts[place] >= 0 && this.deviceUp[hosts[place]] === 0) column.skip(place, place + 1);
       }
       this.book.disturb(column, round);
     }
@@ -83,6 +83,7 @@ export class JobPolls {
     this.add('rank_wait_time_s', hosts, (at) => ranks[at].clock.waitNs(ranks[at].rank) / 1e9);
   }
 
+  /** @param hosts by element: the host without which nobody tells; -1 for what the scheduler or framework tells */
   private add(metric: MetricName, hosts: Int32Array, read: (index: number) => number): void {
     if (hosts.length === 0 || this.series[metric][0] < 0) return;
     const column = this.book.column(metric, this.clock, this.series[metric]);
