@@ -3,12 +3,15 @@
  *
  * Defaults follow common practice: switch counters every second, NIC counters every second, optics every five,
  * training-side figures at each step. On-change sources (oper status, routes) report at the instant of the change
- * plus the source's delay.
+ * plus the source's delay. A large fabric is watched with few metrics; what is not watched is no evidence, and what
+ * would need it (a figure, a culprit) can't be known.
  */
 import { z } from 'zod';
 import { durationNs } from '../kernel/units.js';
+import { METRICS, type MetricName } from './catalog.js';
 
 const ratio = z.number().min(0).max(1);
+const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricName[]];
 const interval = durationNs.refine((ns) => ns >= 1e6, 'must be at least 1ms');
 
 export const telemetrySchema = z
@@ -26,6 +29,11 @@ export const telemetrySchema = z
     repeated: ratio
       .default(0)
       .describe('share of samples that repeat the last answer, since a cache was stale'),
+    metrics: z
+      .array(z.enum(metricNames))
+      .min(1)
+      .optional()
+      .describe('the only metrics watched, on every element that has them; all when left out'),
     noise: ratio.default(0.002).describe('relative noise of analogue sensors (optic power, temperature)'),
   })
   .refine(({ loss, notAvailable, repeated }) => loss + notAvailable + repeated <= 1, {

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { METRICS } from '../../telemetry/catalog.js';
 import { QUALITY, type Evidence } from '../../telemetry/series.js';
 import {
+  bytesOf,
   samplesOf,
   seriesOf,
   simulatedFabric,
@@ -32,6 +33,14 @@ describe('telemetry', () => {
     const seen = new Set(evidence.series.map(({ metric }) => metric));
     expect(METRICS.map(({ name }) => name).filter((name) => !seen.has(name))).toEqual([]);
     expect(evidence.series.filter(({ timesNs }) => timesNs.length === 0)).toEqual([]);
+  });
+
+  it('watches only the metrics that the settings name', async () => {
+    const metrics = ['port_tx_bytes', 'port_oper_status', 'edge_tx_bytes', 'job_steps'];
+    const evidence = await watch({ ...twoJobs, telemetry: { metrics, loss: 0.2 } }, 3e9);
+    expect([...new Set(evidence.series.map(({ metric }) => metric))].sort()).toEqual([...metrics].sort());
+    const all = await watch({ ...twoJobs, telemetry: { loss: 0.2 } }, 3e9);
+    expect(bytesOf(evidence)).toEqual(bytesOf({ ...all, series: byMetric(all, ...metrics) }));
   });
 
   it('of a healthy fabric shows no drop, no timeout and no error', async () => {

@@ -1,7 +1,7 @@
 /**
  * The eyes of the operator: polls every source at its interval and passes on changes as they are reported.
  *
- * Every metric of the catalogue is sampled on every element it belongs to, from the start, whatever happens. A device
+ * Every metric that is watched is sampled on every element it belongs to, from the start, whatever happens. A device
  * without power answers no poll and reports no change; what it knew comes back with it. Polls of one round are spread
  * over the devices, so counters of two ends of a link are read at slightly different times, as in the field.
  */
@@ -72,7 +72,11 @@ export class Sampler implements JobListener {
   ) {
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
     const ids = this.elementIds();
-    for (const metric of METRICS) this.series[metric.name] = this.book.open(metric.name, ids(metric));
+    const watched = new Set<MetricName>(settings.metrics ?? METRICS.map(({ name }) => name));
+    for (const metric of METRICS) {
+      const { name } = metric;
+      this.series[name] = this.book.open(name, ids(metric), watched.has(name));
+    }
     this.addDeviceGroups(new DeviceReadings(sources, settings.noise, seed));
     this.groups.push(new JobPolls(sources, this.book, this.series, new PollClock(settings.jobInterval, 0)));
     this.reportAll(0);

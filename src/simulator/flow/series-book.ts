@@ -48,12 +48,17 @@ export class SeriesBook {
   /**
    * Opens a metric's series.
    * @param ids by element: its id, undefined where the metric does not exist
+   * @param watched false for series that nobody keeps; they are numbered, so that the others draw as ever
    * @returns by element: the number that the other calls take, of its own kind for polled metrics and for others; -1
    * where there is no series
    */
-  open(metric: MetricName, ids: readonly (string | undefined)[]): Int32Array {
+  open(metric: MetricName, ids: readonly (string | undefined)[], watched = true): Int32Array {
     const definition = metricDefinition(metric);
     const elements = ids.filter((id) => id !== undefined);
+    if (!watched) {
+      this.seriesCount += elements.length;
+      return new Int32Array(ids.length).fill(-1);
+    }
     const polled = definition?.sampling === 'poll';
     const opened: Opened = {
       metric,
@@ -102,12 +107,12 @@ export class SeriesBook {
 
   /** A message sent on change; nothing is added when nothing changed. */
   change(series: number, timeNs: number, value: number): void {
-    this.changes.change(series, timeNs, value);
+    if (series >= 0) this.changes.change(series, timeNs, value);
   }
 
   /** A line of a log: added even if it says the same as the last. */
   log(series: number, timeNs: number, value: number): void {
-    this.changes.line(series, timeNs, value);
+    if (series >= 0) this.changes.line(series, timeNs, value);
   }
 
   /** All series, cut to a window (both ends included); a status that still holds is repeated at its start. */
