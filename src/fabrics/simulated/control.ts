@@ -76,3 +76,37 @@ export function measured(
     worse: (one, other) => (parse(one) < parse(other) === lower ? one : other),
   };
 }
+
+/** A value as a person would write it, and back; undefined for a text that is none. */
+export interface Wording<Value> {
+  text(value: Value): string;
+  parse(text: string): Value | undefined;
+}
+
+/** A setting with a value of several parts, or none; the last who turns it decides. */
+export function described<Value>(
+  place: { element: string; setting: string; untouched: string },
+  wanted: Value,
+  wording: Wording<Value>,
+  knob: { read(): Value | undefined; set(value: Value | undefined): void },
+): Control {
+  const { element, setting, untouched } = place;
+  return {
+    element,
+    setting,
+    healthy: untouched,
+    impaired: wording.text(wanted),
+    read: () => {
+      const value = knob.read();
+      return value === undefined ? untouched : wording.text(value);
+    },
+    write: (value) => {
+      const now = knob.read();
+      // What stands already must not begin anew.
+      if (value === (now === undefined ? untouched : wording.text(now))) return;
+      knob.set(value === untouched ? undefined : wording.parse(value));
+    },
+    accepts: (value) => value === untouched || wording.parse(value) !== undefined,
+    worse: (_, last) => last,
+  };
+}

@@ -4,14 +4,15 @@
  * Every impairment acts on one setting of one element. The setting is what a real device would show: a port's admin
  * status, a cable, a filter, a power supply, a negotiated speed.
  */
-import { elementName } from '../../kernel/elements.js';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { listChoices } from '../../kernel/nearest.js';
 import { InputError } from '../../kernel/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import type { Link, Topology } from '../../topology/model.js';
 import type { Impairment, ImpairmentType } from '../contract/impairment.js';
 import { measured, twoValued, type Control } from './control.js';
+import { loadControl, stormControl } from './load-controls.js';
+import { deviceOf, endOf, gpusOf, linkOf, lowerRate, nicOf } from './lookups.js';
 import { signalControl } from './signal-control.js';
+import { switchControl } from './switch-controls.js';
 
 /** What each impairment costs in realism here. */
 export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new Map<ImpairmentType, string>([
@@ -33,8 +34,19 @@ export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new M
   ['compute-slowdown', 'simulated: computations of the ranks on these GPUs take longer, the others wait'],
   [
     'nic-host-rate',
-    'simulated: the host side bounds the NIC, which stalls and pauses its switch by fluid shares',
+    'simulated: the host side bounds what the NIC receives, sends or both; it stalls and pauses its switch by fluid shares',
   ],
+  [
+    'traffic',
+    'simulated: flows with QPs, paths and congestion control of their own beside those of the jobs',
+  ],
+  [
+    'pause-storm',
+    'simulated: the class is paused all the time; pause spreads and the watchdog acts by fluid queues and their timers',
+  ],
+  ['hash-seed', 'simulated: flows are hashed anew at once, none is reordered by it'],
+  ['ecn-marking', 'simulated: the marking curve of all queues of the switch, by fluid queues'],
+  ['pfc-buffer', 'simulated: pause thresholds and headroom of all ports of the switch, by fluid queues'],
 ]);
 
 /** @throws InputError when the impairment names an element that isn't there or doesn't belong together */
@@ -80,6 +92,14 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
     case 'nic-host-rate':
     case 'compute-slowdown':
       return speedControl(simulator, impairment);
+    case 'hash-seed':
+    case 'ecn-marking':
+    case 'pfc-buffer':
+      return switchControl(simulator, impairment);
+    case 'traffic':
+      return loadControl(simulator, impairment);
+    case 'pause-storm':
+      return stormControl(simulator, impairment);
     default:
       throw InputError.at(
         '/type',
@@ -122,80 +142,17 @@ function speedControl(
     }
     case 'nic-host-rate': {
       const nic = nicOf(topology, impairment.nic);
+      const { way } = impairment;
       const wanted = lowerRate(impairment.rateGbps, simulator.portsRateGbps(nic), impairment.nic);
       return measured(
         impairment.nic,
-        'host-rate',
+        way === undefined ? 'host-rate' : `host-${way}-rate`,
         { healthy: Infinity, wanted, unit: 'Gbps', worst: 'lower', healthyText: 'full' },
-        { read: () => simulator.hostRateGbps(nic), set: (gbps) => simulator.setHostRate(nic, gbps) },
+        {
+          read: () => simulator.hostRateGbps(nic, way),
+          set: (gbps) => simulator.setHostRate(nic, gbps, way),
+        },
       );
     }
   }
-}
-
-function linkOf(topology: Topology, id: string): Link {
-  const link = topology.links.find((candidate) => candidate.id === id);
-  if (link !== undefined) return link;
-  const ids = topology.links.map((candidate) => candidate.id);
-  throw InputError.at(
-    '/link',
-    `the fabric has no "${id}"; links are ${listChoices(ids, 4)}`,
-    nearestHint(id, ids),
-  );
-}
-
-function endOf(topology: Topology, link: Link, id: string, pointer: string): number {
-  const name = elementName(id);
-  for (const port of [link.portA, link.portB]) if (topology.ports[port].name === name) return port;
-  const ends = [link.portA, link.portB].map((port) => `port:${topology.ports[port].name}`);
-  throw InputError.at(
-    pointer,
-    `"${id}" is no end of ${link.id}; its ends are ${ends.join(' and ')}`,
-    nearestHint(id, ends),
-  );
-}
-
-function deviceOf(topology: Topology, id: string): number {
-  const name = elementName(id);
-  const device = topology.devices.find((candidate) => candidate.name === name);
-  if (device !== undefined) return device.index;
-  const ids = topology.devices.map((candidate) => `device:${candidate.name}`);
-  throw InputError.at(
-    '/device',
-    `the fabric has no "${id}"; devices are ${listChoices(ids)}`,
-    nearestHint(id, ids),
-  );
-}
-
-function nicOf(topology: Topology, id: string): number {
-  const name = elementName(id);
-  const nic = topology.nics.find((candidate) => candidate.name === name);
-  if (nic !== undefined) return nic.index;
-  const ids = topology.nics.map((candidate) => `nic:${candidate.name}`);
-  throw InputError.at(
-    '/nic',
-    `the fabric has no "${id}"; NICs are ${listChoices(ids, 4)}`,
-    nearestHint(id, ids),
-  );
-}
-
-function lowerRate(rateGbps: number, ratedGbps: number, element: string): number {
-  if (rateGbps < ratedGbps) return rateGbps;
-  throw InputError.at(
-    '/rateGbps',
-    `${rateGbps} Gbps is no downgrade of ${element}, which runs at ${ratedGbps} Gbps`,
-    `give less than ${ratedGbps}`,
-  );
-}
-
-/** Indices of a host's GPUs, or of one of them. */
-function gpusOf(topology: Topology, host: number, position: number | undefined): number[] {
-  const all = topology.gpus.flatMap((gpu, index) => (gpu.host === host ? [{ ...gpu, index }] : []));
-  const chosen = all.filter((gpu) => position === undefined || gpu.position === position);
-  if (chosen.length > 0) return chosen.map(({ index }) => index);
-  const positions = listChoices(all.map((gpu) => String(gpu.position)));
-  throw InputError.at(
-    position === undefined ? '/device' : '/gpu',
-    `the ${topology.devices[host].role} ${topology.devices[host].name} has no ${position === undefined ? 'GPU' : `GPU ${position}; its GPUs are ${positions}`}`,
-  );
 }

@@ -198,6 +198,11 @@ export abstract class FabricControls {
     return this.switches.pfc(device);
   }
 
+  /** @throws InputError when no queue serves the priority */
+  requireClass(priority: number): void {
+    this.classOf(priority);
+  }
+
   private classOf(priority: number): number {
     const classIndex = this.counters.classOf(priority);
     if (classIndex >= 0) return classIndex;

@@ -13,8 +13,9 @@ import type { MarkingCurve, SwitchClassSettings } from './equilibrium/model.js';
 /** What an override of pause and buffer says. */
 export interface PfcOverride {
   pfc: boolean;
-  headroomBytes: number;
-  freeShare: number;
+  /** Left out, as the next: as the settings say. */
+  headroomBytes?: number;
+  freeShare?: number;
 }
 
 export class SwitchClasses {
