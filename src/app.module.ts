@@ -21,7 +21,13 @@ import { CONFIG, type Config } from './platform/config/config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { openDatabase, type Database } from './platform/database/database.js';
 import { HealthModule } from './platform/health/health.module.js';
-import { JSON_TYPES, refuseOtherMedia, YAML_TYPES } from './platform/http/media-types.js';
+import {
+  ARROW_PATH,
+  ARROW_TYPES,
+  JSON_TYPES,
+  refuseOtherMedia,
+  YAML_TYPES,
+} from './platform/http/media-types.js';
 import { createLogger, NestLogger, type Logger as PinoLogger } from './platform/logging/logger.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { ProblemFilter } from './platform/problem/problem.filter.js';
@@ -45,6 +51,7 @@ export interface RunningApp {
 
 const SCHEMA = { entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES], migrations: MIGRATIONS };
 const MOST_BODY = '20mb';
+const MOST_EVIDENCE = '512mb';
 
 @Module({})
 export class AppModule {
@@ -108,6 +115,7 @@ function prepare(app: NestExpressApplication, parts: AppParts): void {
   app.use(refuseOtherMedia);
   app.use(express.json({ limit: MOST_BODY, type: JSON_TYPES }));
   app.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
+  app.use(ARROW_PATH, express.raw({ limit: MOST_EVIDENCE, type: ARROW_TYPES }));
   app.useGlobalFilters(new ProblemFilter());
   if (parts.api) describeApi(app);
 }

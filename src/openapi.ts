@@ -9,6 +9,7 @@ import { PUBLISHED_SCHEMAS } from './experiments/schemas.controller.js';
 import { runOptionsSchema } from './experiments/experiments.controller.js';
 import { importSchema } from './fabrics/stored/fabrics.controller.js';
 import { inputJsonSchema } from './kernel/schema-issues.js';
+import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { VERSION } from './platform/version.js';
 
 export function openApiDocument(app: INestApplication): OpenAPIObject {
@@ -27,6 +28,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     ...PUBLISHED_SCHEMAS,
     RunOptions: runOptionsSchema,
     FabricImport: importSchema,
+    Diagnose: diagnoseSchema,
   };
   const published = Object.entries(schemas).map(([name, schema]): [string, Record<string, unknown>] => [
     name,

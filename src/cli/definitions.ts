@@ -73,6 +73,20 @@ export function resolveFabric(
   return beside === undefined ? { stored: reference } : { document: beside };
 }
 
+/**
+ * A fabric named by a flag alone, without an experiment beside it.
+ * @throws InputError at --fabric when the file is missing or has no such fabric
+ */
+export function readFabricReference(reference: string, toPath: ToPath): FabricReference {
+  const { file, name } = splitReference(reference, toPath);
+  if (!looksLikePath(file)) return { stored: reference };
+  const path = toPath(file);
+  if (!existsSync(path)) {
+    throw InputError.at('--fabric', `there is no file "${file}"`, `looked for ${path}`);
+  }
+  return { document: pick(readDefinitions(path, file).fabrics, name, file, 'Fabric') };
+}
+
 /** Points at what named the fabric: the flag, or the line in the experiment's file. */
 export function fabricIssue(
   source: ExperimentFile,

@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { VERSION } from '../platform/version.js';
 import { addBenchCommand } from './bench.js';
 import { createContext, type CommandContext } from './context.js';
+import { addDiagnoseCommand } from './diagnose.js';
 import { printFailure } from './failure.js';
 import { addFabricsCommand } from './fabrics.js';
 import { addFaultsCommand } from './faults.js';
@@ -69,6 +70,7 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addRunCommand(program, act);
   addValidateCommand(program, act);
   addPlanCommand(program, act);
+  addDiagnoseCommand(program, act);
   addServeCommand(program, act);
   addRunsCommand(program, act);
   addFabricsCommand(program, act);

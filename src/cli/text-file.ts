@@ -1,5 +1,5 @@
 /**
- * Text files named by the user. What can't be one is told in words before anything tries to parse it.
+ * Files named by the user. What can't be read is told in words before anything tries to parse it.
  */
 import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -8,24 +8,36 @@ import { InputError } from '../kernel/problem.js';
 
 /** No definition or topology comes near this size. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** What Node reads into one buffer. */
+const MOST_BINARY_BYTES = 2 * 1024 ** 3 - 1;
 
 /**
  * @param path absolute
  * @param shown as the user wrote it
  * @throws InputError when it is missing, a folder, a device, too large, unreadable, or no UTF-8 text
  */
-export function readTextFile(path: string, shown: string): string {
+export const readTextFile = (path: string, shown: string): string =>
+  decode(readBytes(path, shown, MOST_BYTES), shown);
+
+/**
+ * @param path absolute
+ * @param shown as the user wrote it
+ * @throws InputError as `readTextFile`, but for any content
+ */
+export const readBinaryFile = (path: string, shown: string): Buffer =>
+  readBytes(path, shown, MOST_BINARY_BYTES);
+
+function readBytes(path: string, shown: string, mostBytes: number): Buffer {
   const stats = statusOf(path, shown);
   if (stats.isDirectory()) throw problem(shown, 'this is a folder; a file is needed', filesIn(path));
   if (!stats.isFile() && !stats.isFIFO()) throw problem(shown, 'this is no file but a device or a socket');
-  if (stats.size > MOST_BYTES) throw problem(shown, `the file is larger than ${MOST_BYTES / 1024 ** 2} MiB`);
-  let bytes: Buffer;
+  if (stats.size > mostBytes)
+    throw problem(shown, `the file is larger than ${Math.floor(mostBytes / 1024 ** 2)} MiB`);
   try {
-    bytes = readFileSync(path);
+    return readFileSync(path);
   } catch (error) {
     throw problem(shown, `can't be read: ${(error as Error).message}`);
   }
-  return decode(bytes, shown);
 }
 
 function statusOf(path: string, shown: string): Stats {

@@ -56,11 +56,13 @@ export async function examineFabric(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Verdict> {
   requireOrder(window);
+  requireJobs(document);
   const fabric = await openFabric(document, seed);
   try {
     // a clock that is driven belongs to a simulator, whose jobs would otherwise never start
     if (advancesTime(fabric) && runsWorkload(fabric)) await fabric.startJobs();
     await pacerFor(fabric).until(window.toNs, signal, () => undefined);
+    signal.throwIfAborted();
     const { topology, jobs } = fabric.describe();
     const evidence = windowIn(await fabric.observe({ fromNs: 0, toNs: window.toNs }), window);
     return diagnose({ topology, jobs, evidence });
@@ -69,10 +71,15 @@ export async function examineFabric(
   }
 }
 
+function requireJobs({ metadata, spec }: FabricDocument): void {
+  if (spec.jobs.length > 0) return;
+  const message = `the fabric "${metadata.name}" has no job, so nothing can be slow on it`;
+  throw InputError.at('/spec/jobs', message, 'add jobs to the fabric');
+}
+
 function windowIn(evidence: Evidence, window: Window): Evidence {
-  const fromNs = window.fromNs ?? evidence.fromNs;
-  const toNs = window.toNs ?? evidence.toNs;
-  requireOrder({ fromNs, toNs });
+  const { fromNs = evidence.fromNs, toNs = evidence.toNs } = window;
+  if (window.fromNs !== undefined && window.toNs !== undefined) requireOrder({ fromNs, toNs });
   if (fromNs >= evidence.toNs || toNs <= evidence.fromNs) {
     const [start, end] = [evidence.fromNs, evidence.toNs].map(formatDurationNs);
     const pointer = fromNs >= evidence.toNs ? '/from' : '/to';

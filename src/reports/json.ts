@@ -12,7 +12,8 @@ import type { ReportFormat } from './shared/report.js';
 
 const element = ({ type, id }: ElementRef) => ({ type, id });
 
-function orderedVerdict(verdict: Verdict) {
+/** The verdict as a plain object with every key of the stable interface, in its order. */
+export function orderedVerdict(verdict: Verdict) {
   return {
     faultFound: verdict.faultFound,
     answer: verdict.answer,

@@ -6,17 +6,17 @@
  */
 import { SCORE_NAMES } from '../scoring/scorecard.js';
 import type { ObjectiveResult, Scorecard, ScoreName } from '../scoring/scorecard.js';
-import type { Culprit } from '../diagnosis/verdict.js';
 import type { ReportFormat, ReportOptions } from './shared/report.js';
 import { terminalText } from './shared/escape.js';
-import { bar, padEnd, painter, textWidth, wrap } from './shared/layout.js';
-import type { Colour, Paint } from './shared/layout.js';
+import { bar, padEnd, textWidth, wrap } from './shared/layout.js';
+import type { Colour } from './shared/layout.js';
+import { CULPRITS_MAX, evidence, heading, list, newPage, pageText, paragraph } from './shared/page.js';
+import type { Page } from './shared/page.js';
 import {
   UNKNOWN,
   culpritSentence,
   figuresOf,
   formatFigure,
-  formatNumber,
   formatObjectiveValue,
   formatScore,
   replaySentence,
@@ -26,34 +26,9 @@ import {
 } from './shared/words.js';
 
 const BAR_COLUMNS = 20;
-/** Culprits and evidence lines shown; the JSON format has them all. */
-const CULPRITS_MAX = 3;
-const EVIDENCE_LINES_MAX = 8;
-/** Stands for a blank at which a line must not break: no-break space. */
-const GLUE = '\u00a0';
-
-interface Page {
-  lines: string[];
-  width: number;
-  paint: Paint;
-}
 
 const colourOfScore = (score: number | null): Colour =>
   score === null ? 'dim' : score >= 80 ? 'green' : score >= 40 ? 'yellow' : 'red';
-
-function heading(page: Page, title: string): void {
-  page.lines.push('', page.paint('bold', title));
-}
-
-function paragraph(page: Page, text: string, first = '  ', hang?: string): void {
-  page.lines.push(...wrap(terminalText(text), page.width, first, hang));
-}
-
-/** A list with commas in which no entry is torn apart at a line's end. */
-function list(page: Page, entries: readonly string[], indent: string, lead = ''): void {
-  const glued = entries.map((entry) => terminalText(entry).replaceAll(' ', GLUE)).join(', ');
-  page.lines.push(...wrap(lead + glued, page.width, indent).map((line) => line.replaceAll(GLUE, ' ')));
-}
 
 function state(page: Page, scorecard: Scorecard): void {
   const { run } = scorecard;
@@ -124,31 +99,8 @@ function comparison(page: Page, scorecard: Scorecard): void {
     paragraph(page, `and ${culprits.length - CULPRITS_MAX} less likely ones`);
 }
 
-function citations(page: Page, culprit: Culprit): void {
-  const shown = culprit.evidence.slice(0, EVIDENCE_LINES_MAX);
-  for (const { metric, element, change, window } of shown) {
-    const when = `${formatNumber(window[0])} to ${formatNumber(window[1])} s`;
-    paragraph(page, `${metric} of ${element}: ${change}`, `  ${padEnd(when, 16)} `, ' '.repeat(19));
-  }
-  const left = culprit.evidence.length - shown.length;
-  if (left > 0) paragraph(page, `and ${left} more in the JSON report`);
-}
-
-function evidence(page: Page, scorecard: Scorecard): void {
-  const cited = (scorecard.verdict?.culprits ?? [])
-    .slice(0, CULPRITS_MAX)
-    .filter((culprit) => culprit.evidence.length > 0);
-  if (cited.length === 0) return;
-  heading(page, 'Evidence');
-  for (const culprit of cited) {
-    if (cited.length > 1) paragraph(page, `for #${culprit.rank}, ${culprit.element.id}`);
-    citations(page, culprit);
-  }
-}
-
 function render(scorecard: Scorecard, options: ReportOptions = {}): string {
-  const width = Math.min(100, Math.max(60, Math.floor(options.width ?? 100)));
-  const page: Page = { lines: [], width, paint: painter(options.colour ?? false) };
+  const page = newPage(options);
   state(page, scorecard);
   heading(page, 'Diagnosis');
   paragraph(page, verdictSentence(scorecard));
@@ -156,12 +108,12 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
   for (const name of SCORE_NAMES) score(page, scorecard, name);
   objectives(page, scorecard);
   comparison(page, scorecard);
-  evidence(page, scorecard);
+  evidence(page, scorecard.verdict);
   heading(page, 'Reproduce');
   // Not wrapped: a command is copied whole.
   if (options.reproduceCommand !== undefined) page.lines.push(`  ${terminalText(options.reproduceCommand)}`);
   else paragraph(page, replaySentence(scorecard));
-  return `${page.lines.join('\n')}\n`;
+  return pageText(page);
 }
 
 export const text: ReportFormat = {

@@ -16,7 +16,11 @@ import type { Judgement } from '../drill/judge.js';
 import type { openFabric } from '../fabrics/catalog.js';
 import type { Fabric } from '../fabrics/contract/fabric.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
-import { experimentFromStored, fabricFromStored } from '../experiments/definition/stored.js';
+import {
+  experimentFromStored,
+  fabricFromStored,
+  withJobsAsWritten,
+} from '../experiments/definition/stored.js';
 import { encodeEvidence, EVIDENCE_FORMAT } from './evidence/arrow.js';
 import type { RunEntity, UndoEntryEntity } from './run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
@@ -132,7 +136,7 @@ export class RunExecutor {
           verified: (id) => this.store.verified(claim, id),
           failed: (id, reason) => this.store.failed(claim, id, reason),
         },
-        hooks: this.hooks(claim),
+        hooks: this.hooks(claim, withJobsAsWritten(run.fabricDefinition, run.definition)),
       });
       await this.end(claim, endingOf(judgement), judgement);
     } finally {
@@ -140,7 +144,8 @@ export class RunExecutor {
     }
   }
 
-  private hooks(claim: Claim): DrillHooks {
+  /** @param fabric the Fabric document with the jobs that run on it, to go with the evidence */
+  private hooks(claim: Claim, fabric: unknown): DrillHooks {
     let lastMs = 0;
     let position = { now_s: 0, duration_s: 0 };
     const show = oneAtATime(() =>
@@ -158,7 +163,7 @@ export class RunExecutor {
         show();
       },
       evidence: async (evidence) => {
-        const encoded = await encodeEvidence(evidence);
+        const encoded = await encodeEvidence(evidence, true, fabric);
         await this.store.evidence(claim, {
           arrow: encoded.bytes,
           rows: encoded.rows,

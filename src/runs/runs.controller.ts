@@ -23,7 +23,7 @@ import { parseBody } from '../platform/http/body.js';
 import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import { RUN_STATES } from '../scoring/scorecard.js';
-import { decodeEvidence, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
+import { decodeEvidenceFile, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
 import { followEvents } from './run-events.js';
 import { runView } from './run-view.js';
 import { RunsService } from './runs.service.js';
@@ -152,9 +152,7 @@ export class RunsController {
     const { compression } = parseQuery(evidenceQuery, query);
     const { arrow, sha256 } = await this.runs.evidence(id);
     const plain = compression === 'none';
-    const bytes = plain
-      ? Buffer.from((await encodeEvidence(await decodeEvidence(arrow), false)).bytes)
-      : arrow;
+    const bytes = plain ? await withoutCompression(arrow) : arrow;
     response.setHeader('Content-Type', EVIDENCE_MEDIA_TYPE);
     response.setHeader('Content-Disposition', `attachment; filename="${id}.arrow"`);
     response.setHeader('ETag', `"${sha256}${plain ? '-plain' : ''}"`);
@@ -171,4 +169,9 @@ export class RunsController {
     response.setHeader('Content-Type', `${report.mediaType}; charset=utf-8`);
     response.send(report.render(scorecard, {}));
   }
+}
+
+async function withoutCompression(arrow: Buffer): Promise<Buffer> {
+  const { evidence, fabric } = await decodeEvidenceFile(arrow);
+  return Buffer.from((await encodeEvidence(evidence, false, fabric)).bytes);
 }

@@ -4,6 +4,8 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { openFabric } from '../fabrics/catalog.js';
 import { VERSION } from '../platform/version.js';
+import { DiagnoseController } from './diagnose.controller.js';
+import { DiagnoseService } from './diagnose.service.js';
 import { ExperimentRunsController } from './experiment-runs.controller.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
 import { RunStore } from './run-store.js';
@@ -13,8 +15,8 @@ import { RunsService } from './runs.service.js';
 
 @Module({
   imports: [ExperimentsModule],
-  controllers: [RunsController, ExperimentRunsController],
-  providers: [RunsService],
+  controllers: [RunsController, ExperimentRunsController, DiagnoseController],
+  providers: [RunsService, DiagnoseService],
 })
 export class RunsApiModule {}
 

@@ -19,3 +19,14 @@ export function withJobs(fabric: FabricDocument, experiment: Experiment): Fabric
   if (fabric.spec.jobs.length > 0 || experiment.spec.jobs === undefined) return fabric;
   return { ...fabric, spec: { ...fabric.spec, jobs: experiment.spec.jobs } };
 }
+
+/** The same for documents as they were written, before any default is filled in. */
+export function withJobsAsWritten(fabric: unknown, experiment: unknown): unknown {
+  const own = specOf(fabric).jobs;
+  const { jobs } = specOf(experiment);
+  if (jobs === undefined || (Array.isArray(own) && own.length > 0)) return fabric;
+  return { ...(fabric as object), spec: { ...specOf(fabric), jobs } };
+}
+
+const specOf = (document: unknown): Record<string, unknown> =>
+  (document as { spec?: Record<string, unknown> } | null)?.spec ?? {};

@@ -83,7 +83,7 @@ describe('evidence as Arrow IPC', () => {
           toNs: 1e9,
           series: all.map((some, index) => {
             const inOrder = [...some].sort(([one], [other]) => one - other);
-            return series(`metric_${index}`, `port:leaf-${index}/p1`, inOrder as never);
+            return series(`metric_${index}`, `port:leaf-${index}/p1`, inOrder);
           }),
         };
         expect(await decodeEvidence((await encodeEvidence(evidence)).bytes)).toEqual(evidence);

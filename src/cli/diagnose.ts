@@ -1,0 +1,219 @@
+/**
+ * `diagnose`: the question without a drill. Why is this fabric not at full speed, from recorded or live telemetry?
+ * Nothing is injected and nothing stored.
+ *
+ * A file, and a simulated fabric from a file, are looked at here; what only a server has (a stored fabric, a run, a
+ * real fabric in its reach) is looked at there, by the same code.
+ */
+import { Option, type Command } from 'commander';
+import type { Verdict } from '../diagnosis/verdict.js';
+import { examineEvidence, examineFabric, type Window } from '../drill/examine.js';
+import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
+import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { InputError } from '../kernel/problem.js';
+import { parseDurationNs } from '../kernel/units.js';
+import { verdictJson, verdictText } from '../reports/verdict.js';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { ApiClient } from './api-client.js';
+import type { CommandContext } from './context.js';
+import { readFabricReference, type FabricReference } from './definitions.js';
+import { InterruptedError, ProblemError } from './failure.js';
+import { collect, parseChoice, parseSeed } from './flags.js';
+import { examples } from './help.js';
+import { Interrupts } from './interrupts.js';
+import { sameKeyMs } from './invocation.js';
+import { deliver, parseOutputs, wantsColour } from './outputs.js';
+import { readBinaryFile } from './text-file.js';
+
+interface DiagnoseOptions {
+  evidence?: string;
+  run?: string;
+  fabric?: string;
+  from?: string;
+  to?: string;
+  seed?: string;
+  output?: string[];
+}
+
+/** Where the server's pointers come from here. */
+const FLAGS: Record<string, string> = {
+  '/from': '--from',
+  '/to': '--to',
+  '/fabric': '--fabric',
+  '/run': '--run',
+  '/seed': '--seed',
+};
+/** As the server's bound: what is observed grows with the window. */
+const LONGEST_WINDOW_NS = 2 * 3600e9;
+
+const EXAMPLES = [
+  'diagnose --evidence run.arrow',
+  'diagnose --evidence export.arrow --fabric fabrics/lab.yaml --from 20s --to 40s',
+  'diagnose --fabric experiments/fabrics/rail-64.yaml --to 30s',
+  'diagnose --run ID --output json',
+];
+
+export function addDiagnoseCommand(
+  program: Command,
+  act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
+): void {
+  program
+    .command('diagnose')
+    .description('why is this fabric not at full speed? From telemetry alone; injects nothing')
+    .option('--evidence <file>', 'an evidence file, as downloaded from a run or written by another program')
+    .addOption(new Option('--run <id>', 'the stored evidence of a run').conflicts('evidence'))
+    .option(
+      '--fabric <ref>',
+      'the fabric to watch, or the one the evidence is of: a stored name, a YAML path, path#name',
+    )
+    .option('--from <time>', 'start of the window on the fabric’s clock, as in 20s (default: its start)')
+    .option('--to <time>', 'end of the window; needed for a fabric that is watched')
+    .option('--seed <n>', 'seed of a simulated fabric that is watched (default: 1)')
+    .option(
+      '--output <format[=path]>',
+      'text or json, the verdict; with =path into a file; repeatable',
+      collect,
+    )
+    .addHelpText('after', examples(EXAMPLES))
+    .addHelpText(
+      'after',
+      '\nExits 0 with an answer, fault or none, and 3 where the evidence does not suffice for one.',
+    )
+    .action((options: DiagnoseOptions) => act((context) => diagnose(options, context)));
+}
+
+async function diagnose(options: DiagnoseOptions, context: CommandContext): Promise<ExitCode> {
+  const outputs = parseOutputs(options.output, context.path, (name) =>
+    parseChoice('--output', name, ['text', 'json']),
+  );
+  const verdict = await ask(options, context).catch((error: unknown) => {
+    throw atFlag(error);
+  });
+  for (const { format, path } of outputs) {
+    const colour = path === undefined && wantsColour(context);
+    deliver(
+      path,
+      format,
+      format === 'json' ? verdictJson(verdict) : verdictText(verdict, { colour }),
+      context,
+    );
+  }
+  return verdict.faultFound === null ? EXIT.inconclusive : EXIT.passed;
+}
+
+function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict> {
+  const window = { fromNs: instant('--from', options.from), toNs: instant('--to', options.to) };
+  const fabric = options.fabric === undefined ? undefined : readFabricReference(options.fabric, context.path);
+  if (options.evidence !== undefined) return ofFile(options.evidence, fabric, window, context);
+  const seed = parseSeed(options.seed);
+  const times = { from: options.from, to: options.to };
+  if (options.run !== undefined) {
+    return onServer({ run: options.run, fabric: choiceOf(fabric), ...times }, context);
+  }
+  if (fabric === undefined) {
+    throw new InputError([
+      {
+        pointer: '',
+        message: 'nothing to look at: give --evidence FILE, --run ID or --fabric REF',
+        hint: `as in ${context.command('diagnose --evidence run.arrow')}`,
+      },
+    ]);
+  }
+  const { fromNs = 0, toNs } = window;
+  if (toNs === undefined)
+    throw InputError.at('--to', 'how long the fabric is to be watched is missing', 'as in --to 30s');
+  if ('document' in fabric && fabric.document.value.spec.driver === 'simulated') {
+    return watch(fabric.document, seed ?? 1, { fromNs, toNs }, context);
+  }
+  return onServer({ fabric: choiceOf(fabric), ...times, ...(seed === undefined ? {} : { seed }) }, context);
+}
+
+function instant(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ns = parseDurationNs(text);
+  if (ns === undefined) {
+    throw InputError.at(flag, `"${text}" is no time; write a number with a unit`, `as in ${flag} 20s`);
+  }
+  if (ns > LONGEST_WINDOW_NS) throw InputError.at(flag, 'a window ends at 2h at the latest');
+  return ns;
+}
+
+const choiceOf = (fabric: FabricReference | undefined): unknown =>
+  fabric === undefined ? undefined : 'stored' in fabric ? fabric.stored : fabric.document.source;
+
+async function ofFile(
+  file: string,
+  fabric: FabricReference | undefined,
+  window: Window,
+  context: CommandContext,
+): Promise<Verdict> {
+  const bytes = readBinaryFile(context.path(file), file);
+  // the reader of Arrow files takes a while to load, and no other command needs it
+  const { decodeEvidenceFile } = await import('../runs/evidence/arrow.js');
+  try {
+    const decoded = await decodeEvidenceFile(bytes);
+    const document = await documentFor(decoded.fabric, fabric, context);
+    return examineEvidence(document, decoded.evidence, window);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(
+      error.issues.map((issue) => (issue.pointer === '' ? { ...issue, file: issue.file ?? file } : issue)),
+    );
+  }
+}
+
+/** The fabric that the evidence is of: the one named, else the one that came with it. */
+async function documentFor(
+  own: unknown,
+  named: FabricReference | undefined,
+  context: CommandContext,
+): Promise<FabricDocument> {
+  if (named !== undefined && 'document' in named) return named.document.value;
+  if (named !== undefined) {
+    const { definition } = await context.withServer((client) =>
+      client.json<{ definition: unknown }>('GET', `/v1/fabrics/${encodeURIComponent(named.stored)}`),
+    );
+    return loadFabric(definition, refuseFiles).value;
+  }
+  if (own !== undefined) return loadFabric(own, refuseFiles).value;
+  const hint = 'add --fabric with the fabric it was recorded on';
+  throw InputError.at('--fabric', 'the evidence does not say which fabric it is of', hint);
+}
+
+async function watch(
+  document: Loaded<FabricDocument>,
+  seed: number,
+  window: Required<Window>,
+  context: CommandContext,
+): Promise<Verdict> {
+  const stop = new AbortController();
+  const leave = { first: () => stop.abort(), second: () => process.exit(EXIT.inconclusive) };
+  const interrupts = new Interrupts(leave, sameKeyMs(context.config));
+  try {
+    return await examineFabric(document.value, seed, window, stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) throw new InterruptedError(EXIT.inconclusive);
+    const own =
+      error instanceof InputError && error.issues.every(({ pointer }) => pointer.startsWith('/spec'));
+    throw own ? new InputError(document.locate(error.issues)) : error;
+  } finally {
+    interrupts.close();
+  }
+}
+
+const onServer = (body: Record<string, unknown>, context: CommandContext): Promise<Verdict> =>
+  context.withServer((client: ApiClient) => client.json<Verdict>('POST', '/v1/diagnose', body));
+
+/** Pointers into a request, or into a window, are flags here. */
+function atFlag(error: unknown): unknown {
+  const issues =
+    error instanceof ProblemError
+      ? error.problem.errors
+      : error instanceof InputError
+        ? error.issues
+        : undefined;
+  if (issues === undefined) return error;
+  return new InputError(
+    issues.map((issue) => ({ ...issue, pointer: FLAGS[issue.pointer] ?? issue.pointer })),
+  );
+}
