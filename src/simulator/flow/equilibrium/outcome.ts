@@ -1,0 +1,186 @@
+/**
+ * The balance in the terms of counters and gauges: by link direction and class, by device, by queue pair.
+ *
+ * A direction whose far port is full is held by pauses for the share of the time that it would otherwise be sending; a
+ * receiver that accepts less than the link carries holds it likewise. Queues are delay × rate. A receiver sends a CNP
+ * per QP when a marked packet arrives, at most one an interval: marks at rate m give (1 - e^(-m·τ)) / τ.
+ */
+import type { Balance } from './balance.js';
+import type { Buffers } from './buffers.js';
+import type { EquilibriumNetwork, EquilibriumResult } from './model.js';
+import { pauseRhythm, type PauseRhythm } from './pauses.js';
+import { roomFloat64, roomInt32 } from './room.js';
+import type { Scene } from './scene.js';
+import type { Stuck } from './stuck.js';
+
+const DEFAULT_CNP_INTERVAL_NS = 50e3;
+/** A port is full from this share of its threshold on: searches end near it, not on it. */
+const FULL = 0.98;
+
+export class Outcome {
+  private readonly result: EquilibriumResult;
+  private readonly rhythm: PauseRhythm = { pausesPerNs: 0, overshootBytes: 0, lossRatio: 0 };
+
+  constructor(
+    private readonly network: EquilibriumNetwork,
+    private readonly scene: Scene,
+    private readonly buffers: Buffers,
+    private readonly stuck: Stuck,
+    private readonly balance: Balance,
+  ) {
+    const { directions, classes, isSwitch } = network;
+    const byQueue = (): Float64Array => new Float64Array(directions * classes);
+    this.result = {
+      congested: false,
+      rate: new Float64Array(64),
+      arrivalRate: byQueue(),
+      carriedRate: byQueue(),
+      queueBytes: byQueue(),
+      queueMaxBytes: byQueue(),
+      markRatio: byQueue(),
+      pausedShare: byQueue(),
+      pausesPerNs: byQueue(),
+      dropRatio: byQueue(),
+      discardRate: byQueue(),
+      bufferBytes: new Float64Array(isSwitch.length),
+      bufferMaxBytes: new Float64Array(isSwitch.length),
+      pathStart: new Int32Array(65),
+      pathMarkRatio: new Float64Array(64),
+      pathCnpPerNs: new Float64Array(64),
+      pathSentRatio: new Float64Array(64),
+      pathLossRatio: new Float64Array(64),
+      touched: new Int32Array(64),
+      touchedCount: 0,
+    };
+  }
+
+  /** Nothing is contended: flows have their wishes. */
+  calm(): EquilibriumResult {
+    this.clear();
+    const { scene, result } = this;
+    result.congested = false;
+    result.rate = roomFloat64(result.rate, scene.flowCount);
+    for (let flow = 0; flow < scene.flowCount; flow++) result.rate[flow] = scene.wish[flow];
+    return result;
+  }
+
+  read(): EquilibriumResult {
+    const { scene, balance, result } = this;
+    this.calm();
+    result.congested = true;
+    for (let at = 0; at < scene.activeCount; at++) {
+      const flow = scene.activeFlows[at];
+      result.rate[flow] = balance.rate[flow];
+    }
+    result.touched = roomInt32(result.touched, scene.queueCount);
+    for (let queue = 0; queue < scene.queueCount; queue++) this.readQueue(queue);
+    this.readPaths();
+    return result;
+  }
+
+  private clear(): void {
+    const { result, network } = this;
+    for (let at = 0; at < result.touchedCount; at++) {
+      const key = result.touched[at];
+      const direction = key % network.directions;
+      for (const name of BY_QUEUE) result[name][key] = 0;
+      result.bufferBytes[network.toDevice[direction]] = 0;
+      result.bufferMaxBytes[network.toDevice[direction]] = 0;
+    }
+    result.touchedCount = 0;
+  }
+
+  private readQueue(queue: number): void {
+    const { scene, balance, result, network, stuck } = this;
+    const direction = scene.queueDirection[queue];
+    const key = scene.queueClass[queue] * network.directions + direction;
+    const arrives = balance.load[queue];
+    if (arrives === 0 && balance.delay[queue] === 0 && stuck.queues[queue] === 0) return;
+    result.touched[result.touchedCount++] = key;
+    const carried = arrives * (1 - balance.drop[queue]);
+    result.arrivalRate[key] = arrives;
+    result.carriedRate[key] = carried;
+    result.queueBytes[key] = balance.delay[queue] * carried;
+    result.markRatio[key] = balance.mark[queue];
+    result.dropRatio[key] = balance.drop[queue];
+    result.queueMaxBytes[key] = Math.max(result.queueMaxBytes[key], result.queueBytes[key]);
+    this.readPause(queue, key, direction, carried);
+    this.readBuffer(queue, direction);
+  }
+
+  private readPause(queue: number, key: number, direction: number, carried: number): void {
+    const { scene, network, result, buffers, rhythm } = this;
+    const link = network.capacity[direction];
+    if (this.stuck.queues[queue] === 1) {
+      result.pausedShare[key] = 1;
+      return;
+    }
+    const isHeld = this.held(queue, link);
+    if (!isHeld) return;
+    const senderRate =
+      scene.fromSwitch[queue] === 1 ? link : Math.min(link, Math.max(scene.wishLoad[queue], carried));
+    result.pausedShare[key] = Math.max(0, 1 - carried / senderRate);
+    const signalNs = network.delayNs[direction] + network.packetBytes / link;
+    const { resumeOffset, headroom } = buffers;
+    pauseRhythm(senderRate, carried, signalNs, resumeOffset[queue], headroom[queue], rhythm);
+    result.pausesPerNs[key] = rhythm.pausesPerNs;
+    if (buffers.pauses[queue] === 1) result.discardRate[key] = rhythm.lossRatio * carried;
+  }
+
+  /** Pauses from the far end hold this direction: its port is full, or its receiver slow. */
+  private held(queue: number, link: number): boolean {
+    const { scene, balance, buffers } = this;
+    if (scene.capacity[queue] < link && balance.delay[queue] > 0) return true;
+    return (
+      buffers.pauses[queue] === 1 &&
+      balance.held[queue] >= FULL * buffers.threshold[queue] &&
+      (scene.fromSwitch[queue] === 0 || balance.delay[queue] > 0)
+    );
+  }
+
+  private readBuffer(queue: number, direction: number): void {
+    const { network, result, buffers } = this;
+    const to = network.toDevice[direction];
+    if (network.isSwitch[to] === 0) return;
+    result.bufferBytes[to] = buffers.use[to];
+    result.bufferMaxBytes[to] = Math.max(result.bufferMaxBytes[to], buffers.use[to]);
+  }
+
+  private readPaths(): void {
+    const { scene, result, balance, network } = this;
+    const { repeats } = balance;
+    const cnpNs = network.dcqcn?.cnpIntervalNs ?? DEFAULT_CNP_INTERVAL_NS;
+    const count = scene.pathStart[scene.flowCount];
+    result.pathStart = roomInt32(result.pathStart, scene.flowCount + 1);
+    result.pathStart.set(scene.pathStart.subarray(0, scene.flowCount + 1));
+    for (const name of BY_PATH) result[name] = roomFloat64(result[name], count);
+    for (let flow = 0; flow < scene.flowCount; flow++) {
+      for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
+        let unmarked = 1;
+        for (let hop = scene.hopStart[path]; hop < scene.hopStart[path + 1]; hop++) {
+          unmarked *= 1 - balance.mark[scene.hopQueue[hop]];
+        }
+        const useful = scene.pathWeight[path] * balance.rate[flow];
+        const arriving = useful * repeats.sentRatio[path] * (1 - repeats.lossRatio[path]);
+        const marksPerNs = ((1 - unmarked) * arriving) / network.packetBytes;
+        result.pathMarkRatio[path] = 1 - unmarked;
+        result.pathCnpPerNs[path] = network.dcqcn === null ? 0 : -Math.expm1(-marksPerNs * cnpNs) / cnpNs;
+        result.pathSentRatio[path] = repeats.sentRatio[path];
+        result.pathLossRatio[path] = repeats.lossRatio[path];
+      }
+    }
+  }
+}
+
+const BY_QUEUE = [
+  'arrivalRate',
+  'carriedRate',
+  'queueBytes',
+  'queueMaxBytes',
+  'markRatio',
+  'pausedShare',
+  'pausesPerNs',
+  'dropRatio',
+  'discardRate',
+] as const;
+const BY_PATH = ['pathMarkRatio', 'pathCnpPerNs', 'pathSentRatio', 'pathLossRatio'] as const;
