@@ -15,9 +15,12 @@ import type { PhysicalLayer } from './physical-layer.js';
 /** Longest path kept; a packet that has crossed so many links is in a loop and dropped. */
 const MOST_LINKS = 32;
 
+/** Destination rank of a connection that leads to where a job stores its checkpoints. */
+export const STORAGE = -1;
+
 export interface Connection {
   index: number;
-  /** Job index, and ranks within that job; negative for traffic that belongs to no job. */
+  /** Job index, and ranks within that job (or STORAGE); negative for traffic that belongs to no job. */
   job: number;
   sourceRank: number;
   destinationRank: number;
@@ -52,6 +55,7 @@ export class Connections {
   /** By QP: one of its hosts went down, and its process with it. */
   private readonly broken: boolean[] = [];
   private readonly mute: boolean[] = [];
+  private losses = 0;
   private readonly tracer: PathTracer;
   /** By node: seed of its ECMP hash. */
   private readonly seeds: Uint32Array;
@@ -94,7 +98,7 @@ export class Connections {
     this.broken.push(false);
     this.mute.push(false);
     for (const way of [dataWay(qp), ackWay(qp)]) {
-      this.sourcePorts.push(0xc000 + (hashText(`${name}/${way & 1}`, this.seed >>> 0) & 0x3fff));
+      this.sourcePorts.push(this.sourcePort(name, way));
       this.lengths.push(0);
       this.complete.push(0);
       this.endNodes.push(-1);
@@ -107,14 +111,35 @@ export class Connections {
     }
   }
 
+  /** New processes at its ends, perhaps on other hosts: new QPs in place of the old ones, whose timers have stopped. */
+  renew(index: number, sourceNic: number, destinationNic: number, name: string): void {
+    const connection = this.all[index];
+    connection.sourceNic = sourceNic;
+    connection.destinationNic = destinationNic;
+    for (let ordinal = 0; ordinal < connection.qpCount; ordinal++) {
+      const qp = connection.firstQp + ordinal;
+      for (const way of [dataWay(qp), ackWay(qp)]) {
+        this.sourcePorts[way] = this.sourcePort(`${name}/${ordinal}`, way);
+      }
+      this.tracedEpoch[qp] = -1;
+      this.pathVersion[qp]++;
+      this.broken[qp] = false;
+      this.mute[qp] = false;
+    }
+  }
+
+  private sourcePort(qpName: string, way: Way): number {
+    return 0xc000 + (hashText(`${qpName}/${way & 1}`, this.seed >>> 0) & 0x3fff);
+  }
+
   /** Grows when some path may differ. */
   get epoch(): number {
     return this.beliefs.epoch;
   }
 
-  /** Grows when some link carries more or less than before. */
+  /** Grows when some link carries more or less than before, or processes are gone. */
   get wireVersion(): number {
-    return this.physical.version;
+    return this.physical.version + this.losses;
   }
 
   /** Brings the QP's paths up to date with the routes. */
@@ -208,12 +233,15 @@ export class Connections {
 
   /**
    * The processes on a host are gone: its QPs never work again, those that send from there fall silent.
+   * @param ofJob only that job's processes
    * @returns the silent ones
    */
-  breakHost(host: number): number[] {
+  breakHost(host: number, ofJob?: number): number[] {
     const { nics } = this.beliefs.graph.topology;
     const silenced: number[] = [];
-    for (const { sourceNic, destinationNic, firstQp, qpCount } of this.all) {
+    this.losses++;
+    for (const { job, sourceNic, destinationNic, firstQp, qpCount } of this.all) {
+      if (ofJob !== undefined && job !== ofJob) continue;
       const sends = nics[sourceNic].host === host;
       if (!sends && nics[destinationNic].host !== host) continue;
       for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
@@ -223,6 +251,11 @@ export class Connections {
       }
     }
     return silenced;
+  }
+
+  /** There is a process at its other end to answer. */
+  answered(qp: number): boolean {
+    return !this.broken[qp];
   }
 
   /** The QP's sending process is gone: no timer runs. */

@@ -26,6 +26,10 @@ export const EVENT = {
   emptyCollective: 11,
   /** Subject direction: its receiver loses its alignment, or finds it again. */
   alignment: 12,
+  /** Subject job: its checkpoint is written. */
+  checkpointDone: 30,
+  /** Subject job: the next phase of its restart. */
+  jobRestart: 31,
   /** Subject job: its peers give up on a dead host. */
   jobLost: 10,
 } as const;

@@ -169,10 +169,10 @@ export class FlowEngine {
   commit(nowNs: number): void {
     const { rates, signals } = this;
     const conditions = rates.version + signals.version;
-    const moved = this.seenEpoch !== this.beliefs.epoch || this.seenVersion !== this.physical.version;
+    const moved = this.seenEpoch !== this.beliefs.epoch || this.seenVersion !== this.connections.wireVersion;
     if (moved || this.seenConditions !== conditions) {
       this.seenEpoch = this.beliefs.epoch;
-      this.seenVersion = this.physical.version;
+      this.seenVersion = this.connections.wireVersion;
       this.seenConditions = conditions;
       for (const capacity of rates.changed) this.solver.setCapacity(capacity, rates.capacities[capacity]);
       this.unsolved ||= rates.changed.length > 0;

@@ -23,11 +23,14 @@ import { FabricControls } from './fabric-controls.js';
 import { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './flow-shape.js';
 import { InjectedTraffic } from './injected-traffic.js';
-import { prepareJob } from './job-program.js';
+import { prepareJob, type KnownConnections, type ReadyJob } from './job-program.js';
 import { JobRunner, type BoundaryKind } from './job-runner.js';
+import { JobSupervisor, type MoveOrder } from './job-supervisor.js';
+import { JobLatencies } from './latencies.js';
 import { PathUse } from './path-use.js';
 import { PauseStorms } from './pause-storms.js';
 import { PhysicalLayer } from './physical-layer.js';
+import { Placements } from './placements.js';
 import { QpTimers, type QpListener } from './qp-timers.js';
 import { RankClocks } from './rank-clocks.js';
 import { Rates } from './rates.js';
@@ -52,6 +55,8 @@ export class FlowSimulator extends FabricControls {
   private readonly timers: QpTimers;
   private readonly sampler: Sampler;
   private readonly pathUse: PathUse;
+  private readonly placements: Placements;
+  private readonly supervisor: JobSupervisor;
   private clockNs = 0;
 
   /** @throws InputError when a job's program can't run */
@@ -72,7 +77,10 @@ export class FlowSimulator extends FabricControls {
     const signals = new Signals(topology, settings, queue, physical, rates, seed);
     const schedule = new RetransmissionSchedule(settings);
     const context: ShapeContext = { topology, settings, connections, rates, signals, schedule, scratch };
-    const ready = jobs.map((job, index) => prepareJob(job, index, context));
+    const known = jobs.map((): KnownConnections => new Map<string, number>());
+    const ready = jobs.map((job, index) => prepareJob(job, index, context, known[index]));
+    const placements = new Placements(topology, jobs, (host) => physical.deviceUp[host] === 1);
+    const latencies = jobs.map(() => new JobLatencies());
     const jobPriorities = jobs.map((job) => job.priority);
     const counters = new Counters(topology, priorityClasses(settings, jobPriorities));
     const clocks = jobs.map(() => new RankClocks());
@@ -109,6 +117,8 @@ export class FlowSimulator extends FabricControls {
         counters,
         timers: this.timers,
         clocks,
+        latencies,
+        placements,
         readCounters: (nowNs) => this.flows.readCounters(nowNs),
       },
       telemetry,
@@ -123,10 +133,26 @@ export class FlowSimulator extends FabricControls {
       this.timers.schedule.patienceNs,
       (priority) => counters.classOf(priority),
       clocks,
+      latencies,
       seed,
     );
-    this.pathUse = new PathUse(topology, jobs, connections, beliefs);
+    this.placements = placements;
+    this.supervisor = this.supervise(connections, restarter(jobs, known, placements, context));
+    this.pathUse = new PathUse(topology, jobs, connections, beliefs, placements);
     this.wire(connections);
+  }
+
+  private supervise(connections: Connections, prepare: (job: number) => ReadyJob): JobSupervisor {
+    const { topology, jobs, queue, runner, placements, physical, sampler } = this;
+    const isUp = (host: number): boolean => physical.deviceUp[host] === 1;
+    return new JobSupervisor(topology, jobs, queue, runner, placements, isUp, prepare, {
+      evict: (job, host) => {
+        for (const qp of connections.breakHost(host, job)) this.timers.forget(this.clockNs, qp);
+        runner.evict(this.clockNs, job, host);
+      },
+      ranksMoved: (fromHost, toHost) => [fromHost, toHost].forEach((host) => sampler.hostChanged(host)),
+      ranksGone: (hosts) => hosts.forEach((host) => sampler.hostChanged(host)),
+    });
   }
 
   private qpListener(connections: Connections): QpListener {
@@ -141,7 +167,8 @@ export class FlowSimulator extends FabricControls {
   }
 
   private wire(connections: Connections): void {
-    const { physical, control, sampler, flows, runner } = this;
+    const { physical, control, sampler, flows, runner, supervisor } = this;
+    runner.attach(supervisor);
     flows.attach(this.timers, {
       flowDone: (job, operation) => {
         if (job >= 0) runner.flowDone(this.clockNs, job, operation);
@@ -162,7 +189,7 @@ export class FlowSimulator extends FabricControls {
         if (physical.deviceUp[device] === 0 && this.topology.devices[device].role === 'host') {
           for (const qp of connections.breakHost(device)) this.timers.forget(this.clockNs, qp);
           runner.hostLost(this.clockNs, device);
-        }
+        } else supervisor.review(this.clockNs);
       },
     });
     control.listen({
@@ -213,6 +240,36 @@ export class FlowSimulator extends FabricControls {
       this.runner.onBoundary = undefined;
     }
     return beganNs;
+  }
+
+  /**
+   * Orders the ranks of a job off a host; the order stands until it is withdrawn.
+   * @throws InputError when the job has no rank there, or the host to go to can't take them
+   */
+  orderMove(order: MoveOrder): void {
+    this.supervisor.order(this.clockNs, order);
+    this.settle();
+  }
+
+  /** The job stays where it is by now; one that has found no host may have its own back. */
+  withdrawMove(job: number, fromHost: number): void {
+    this.supervisor.withdraw(this.clockNs, job, fromHost);
+    this.settle();
+  }
+
+  moveOrder(job: number, fromHost: number): MoveOrder | undefined {
+    return this.supervisor.orderOf(job, fromHost);
+  }
+
+  /** Whether the scheduler keeps new work away from a host; what runs there goes on. */
+  setDrained(host: number, drained: boolean): void {
+    this.supervisor.setDrained(this.clockNs, host, drained);
+    this.sampler.hostChanged(host);
+    this.settle();
+  }
+
+  isDrained(host: number): boolean {
+    return this.placements.isDrained(host);
   }
 
   /** Everything sampled between two instants, both included. */
@@ -272,10 +329,26 @@ export class FlowSimulator extends FabricControls {
         return this.runner.emptyCollective(nowNs, subject, detail);
       case EVENT.alignment:
         return this.signals.alignmentDue(nowNs, subject);
+      case EVENT.checkpointDone:
+        return this.runner.checkpointDone(nowNs, subject);
+      case EVENT.jobRestart:
+        return this.supervisor.due(nowNs, subject);
       case EVENT.jobLost:
         return this.runner.lost(nowNs, subject);
       default:
         throw new RangeError(`unknown event kind ${kind}`);
     }
   }
+}
+
+/** Programs of jobs that are started again, on their placement of that moment. */
+function restarter(
+  jobs: readonly Job[],
+  known: readonly KnownConnections[],
+  placements: Placements,
+  context: ShapeContext,
+): (job: number) => ReadyJob {
+  const starts = new Int32Array(jobs.length);
+  return (job) =>
+    prepareJob({ ...jobs[job], placement: placements.of(job) }, job, context, known[job], ++starts[job]);
 }

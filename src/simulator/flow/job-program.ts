@@ -2,12 +2,19 @@
  * A job made ready to run: its operations with the flow shapes of their collectives and the links between them.
  *
  * Shapes are shared by operations that do the same (a model's layers), so a step of a thousand collectives costs no
- * more memory than its distinct ones. Every rank pair that talks over the fabric gets one connection per job.
+ * more memory than its distinct ones. Every rank pair that talks over the fabric gets one connection per job. A job that
+ * is restarted gets new shapes and new QPs; its rank pairs, and so its connections, stay the same wherever it goes.
  */
 import { edgeId } from '../../kernel/elements.js';
 import { InputError } from '../../kernel/problem.js';
 import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from '../../workload/flows.js';
-import { busBandwidthFactor, type CollectiveOperation, type Job } from '../../workload/job.js';
+import {
+  busBandwidthFactor,
+  type CollectiveKind,
+  type CollectiveOperation,
+  type Job,
+} from '../../workload/job.js';
+import { STORAGE } from './connections.js';
 import { FlowShape, type ShapeContext } from './flow-shape.js';
 
 export interface ReadyOperation {
@@ -18,6 +25,8 @@ export interface ReadyOperation {
   /** Of a collective, in the sense of nccl-tests. */
   bytes: number;
   busFactor: number;
+  /** Whose latency the profiler reports under its own name. */
+  reportedAs: 'all-reduce' | 'all-to-all' | undefined;
   /** Operations that wait for this one, and how many this one waits for. */
   successors: number[];
   predecessors: number;
@@ -30,13 +39,31 @@ export interface ReadyJob {
   hosts: ReadonlySet<number>;
   /** Those of them with a connection over the fabric. */
   talkingHosts: ReadonlySet<number>;
+  /** What writes a checkpoint, where that crosses the fabric. */
+  checkpointShapes: readonly FlowShape[];
   /** The fabric collective that its bandwidth figures are about: the largest, the first of equals; -1 if none. */
   largest: number;
 }
 
-/** @throws InputError when a program has no operation or its operations wait for each other */
-export function prepareJob(job: Job, index: number, context: ShapeContext): ReadyJob {
-  const shapes = new ShapeFactory(job, index, context);
+const reportedAs = (collective: CollectiveKind): ReadyOperation['reportedAs'] =>
+  collective === 'all-reduce' || collective === 'all-to-all' ? collective : undefined;
+
+/** Connections that a job has opened so far, by their name. */
+export type KnownConnections = Map<string, number>;
+
+/**
+ * @param known connections of the job's earlier processes, which are taken over; new ones are added
+ * @param generation how often the job has been started before: QPs of another start have other UDP ports
+ * @throws InputError when a program has no operation or its operations wait for each other
+ */
+export function prepareJob(
+  job: Job,
+  index: number,
+  context: ShapeContext,
+  known: KnownConnections,
+  generation = 0,
+): ReadyJob {
+  const shapes = new ShapeFactory(job, index, context, known, generation);
   const operations = job.program.operations.map((operation): ReadyOperation => {
     if (operation.type === 'compute') {
       return {
@@ -45,16 +72,19 @@ export function prepareJob(job: Job, index: number, context: ShapeContext): Read
         crossesFabric: false,
         bytes: 0,
         busFactor: 1,
+        reportedAs: undefined,
         successors: [],
         predecessors: operation.after.length,
       };
     }
     const all = operation.groups.flatMap((group) => shapes.of(operation, group));
+    const crossesFabric = all.some((shape) => shape.crossesFabric);
     return {
       shapes: all,
-      crossesFabric: all.some((shape) => shape.crossesFabric),
+      crossesFabric,
       bytes: operation.bytes,
       busFactor: busBandwidthFactor(operation.collective, operation.groups[0]?.length ?? 1),
+      reportedAs: crossesFabric ? reportedAs(operation.collective) : undefined,
       successors: [],
       predecessors: operation.after.length,
     };
@@ -68,7 +98,8 @@ export function prepareJob(job: Job, index: number, context: ShapeContext): Read
     operation.shapes.filter((shape) => shape.crossesFabric),
   );
   const talkingHosts = new Set(fabricShapes.flatMap((shape) => [...shape.hosts]));
-  return { job, operations, hosts, talkingHosts, largest: largestOf(operations) };
+  const checkpointShapes = shapes.ofCheckpoint();
+  return { job, operations, hosts, talkingHosts, checkpointShapes, largest: largestOf(operations) };
 }
 
 function largestOf(operations: readonly ReadyOperation[]): number {
@@ -107,6 +138,7 @@ function checkProgram(job: Job, operations: readonly ReadyOperation[]): void {
 
 class ShapeFactory {
   private readonly shapes = new Map<string, FlowShape[]>();
+  /** Those of this start. */
   private readonly connections = new Map<string, number>();
   private readonly groupKeys = new Map<readonly number[], string>();
 
@@ -114,7 +146,28 @@ class ShapeFactory {
     private readonly job: Job,
     private readonly index: number,
     private readonly context: ShapeContext,
+    private readonly known: KnownConnections,
+    private readonly generation: number,
   ) {}
+
+  /** One flow per rank, to the NIC that stores what it writes. */
+  ofCheckpoint(): FlowShape[] {
+    const { checkpoint, placement, name, queuePairs } = this.job;
+    if (checkpoint?.traffic === undefined) return [];
+    const { bytesPerRank, receivers } = checkpoint.traffic;
+    // A receiver is written as a rank beyond the last.
+    const ends = new Int32Array([...placement, ...receivers]);
+    const { topology } = this.context;
+    return Array.from(placement, (_, rank) => {
+      const edge = { sourceRank: rank, destinationRank: placement.length + rank, bytes: bytesPerRank };
+      const local = isLocalEdge(edge, ends, topology);
+      const shape = new FlowShape(this.context, [edge], local ? 0 : 1, local ? 1 : 0, ends, queuePairs, () =>
+        local ? undefined : this.open(`${name}/${rank}-storage`, edge, ends, STORAGE),
+      );
+      shape.compile();
+      return shape;
+    });
+  }
 
   of(operation: CollectiveOperation, group: readonly number[]): FlowShape[] {
     const { collective, algorithm, bytes } = operation;
@@ -148,26 +201,36 @@ class ShapeFactory {
   }
 
   private connect(edge: FlowEdge): number | undefined {
-    const { placement, name, queuePairs } = this.job;
+    const { placement, name } = this.job;
+    if (isLocalEdge(edge, placement, this.context.topology)) return undefined;
+    return this.open(
+      edgeId(name, edge.sourceRank, edge.destinationRank),
+      edge,
+      placement,
+      edge.destinationRank,
+    );
+  }
+
+  /** The connection of that name: of this start, taken over from an earlier one, or new. */
+  private open(id: string, edge: FlowEdge, ends: Int32Array, destinationRank: number): number {
+    const opened = this.connections.get(id);
+    if (opened !== undefined) return opened;
     const { topology, connections } = this.context;
-    if (isLocalEdge(edge, placement, topology)) return undefined;
-    const id = edgeId(name, edge.sourceRank, edge.destinationRank);
-    let connection = this.connections.get(id);
+    const sourceNic = topology.gpus[ends[edge.sourceRank]].nic;
+    const destinationNic = topology.gpus[ends[edge.destinationRank]].nic;
+    let connection = this.known.get(id);
     if (connection === undefined) {
+      const { queuePairs: qpCount, priority } = this.job;
+      const { sourceRank } = edge;
       connection = connections.open(
-        {
-          job: this.index,
-          sourceRank: edge.sourceRank,
-          destinationRank: edge.destinationRank,
-          sourceNic: topology.gpus[placement[edge.sourceRank]].nic,
-          destinationNic: topology.gpus[placement[edge.destinationRank]].nic,
-          qpCount: queuePairs,
-          priority: this.job.priority,
-        },
+        { job: this.index, sourceRank, destinationRank, sourceNic, destinationNic, qpCount, priority },
         id,
       ).index;
-      this.connections.set(id, connection);
+      this.known.set(id, connection);
+    } else {
+      connections.renew(connection, sourceNic, destinationNic, `${id}#${this.generation}`);
     }
+    this.connections.set(id, connection);
     return connection;
   }
 }

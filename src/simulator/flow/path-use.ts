@@ -1,16 +1,18 @@
 /**
  * Which jobs use which elements right now, from the routes as they stand.
  *
- * Worked out for the whole fabric at once and kept until a route changes: a planner asks for every candidate.
+ * Worked out for the whole fabric at once and kept until a route or a placement changes: a planner asks for every candidate.
  */
 import { deviceId, jobId, nicId, portId } from '../../kernel/elements.js';
 import type { Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
 import type { Beliefs } from './beliefs.js';
 import { ackWay, dataWay, type Connections } from './connections.js';
+import type { Placements } from './placements.js';
 
 export class PathUse {
   private epoch = -1;
+  private placementVersion = -1;
   private readonly users = new Map<string, Set<number>>();
 
   constructor(
@@ -18,16 +20,19 @@ export class PathUse {
     private readonly jobs: readonly Job[],
     private readonly connections: Connections,
     private readonly beliefs: Beliefs,
+    private readonly placements: Placements,
   ) {}
 
   /** Job indices, ascending; empty for an element nobody uses or that does not exist. */
   jobsCrossing(elementId: string): number[] {
-    if (this.epoch !== this.beliefs.epoch) this.gather();
+    const { beliefs, placements } = this;
+    if (this.epoch !== beliefs.epoch || this.placementVersion !== placements.version) this.gather();
     return [...(this.users.get(elementId) ?? [])].sort((a, b) => a - b);
   }
 
   private gather(): void {
     this.epoch = this.beliefs.epoch;
+    this.placementVersion = this.placements.version;
     this.users.clear();
     const { topology, connections } = this;
     const byLink = topology.links.map(() => new Set<number>());
@@ -53,7 +58,7 @@ export class PathUse {
       }
     }
     this.jobs.forEach((job, index) => {
-      for (const gpu of job.placement)
+      for (const gpu of this.placements.of(index))
         this.add(deviceId(topology.devices[topology.gpus[gpu].host].name), index);
       this.add(jobId(job.name), index);
     });

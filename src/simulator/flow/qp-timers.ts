@@ -148,7 +148,7 @@ export class QpTimers {
 
   /** Counts packets that leave the NIC and die on the way, or whose ACKs do. */
   private sendIntoTheHole(qp: number, packets: number): void {
-    if (this.send(dataWay(qp), packets, packetBytes(this.settings))) {
+    if (this.send(dataWay(qp), packets, packetBytes(this.settings)) && this.connections.answered(qp)) {
       this.send(ackWay(qp), packets, this.settings.ackBytes);
     }
   }

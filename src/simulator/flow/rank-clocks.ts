@@ -36,6 +36,13 @@ class Clock {
     this.factor = factor;
   }
 
+  /** Drops what is left of the present work, and the step that it belonged to. */
+  interrupt(nowNs: number): void {
+    this.busyNs -= Math.max(0, this.untilNs - nowNs);
+    this.untilNs = Math.min(this.untilNs, nowNs);
+    this.markNs = this.busyNs;
+  }
+
   endStep(): void {
     this.lastNs = this.busyNs - this.markNs;
     this.markNs = this.busyNs;
@@ -73,6 +80,12 @@ export class RankClocks {
     this.common.extend(nowNs, workNs);
     for (const clock of this.own.values()) clock.extend(nowNs, workNs * clock.factor);
     return workNs * this.slowdown;
+  }
+
+  /** The ranks' processes end in mid-step. */
+  interrupt(nowNs: number): void {
+    this.common.interrupt(nowNs);
+    for (const clock of this.own.values()) clock.interrupt(nowNs);
   }
 
   endStep(durationNs: number): void {

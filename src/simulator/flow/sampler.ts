@@ -15,7 +15,7 @@ import type { Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
 import type { FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
-import type { Connections } from './connections.js';
+import { STORAGE, type Connections } from './connections.js';
 import type { ControlPlane } from './control-plane.js';
 import type { Counters } from './counters.js';
 import type { JobListener, StepReport } from './job-runner.js';
@@ -24,7 +24,9 @@ import { DeviceReadings, type Reading } from './device-readings.js';
 import { JobPolls } from './job-polls.js';
 import type { RankClocks } from './rank-clocks.js';
 import type { Rates } from './rates.js';
+import type { JobLatencies } from './latencies.js';
 import type { PhysicalLayer } from './physical-layer.js';
+import type { Placements } from './placements.js';
 import type { QpTimers } from './qp-timers.js';
 import { SeriesBook } from './series-book.js';
 import type { Signals } from './signals.js';
@@ -47,6 +49,8 @@ export interface SamplerSources {
   timers: QpTimers;
   /** By job. */
   clocks: readonly RankClocks[];
+  latencies: readonly JobLatencies[];
+  placements: Placements;
   /** Brings the counters up to date. */
   readCounters(nowNs: number): void;
 }
@@ -63,6 +67,9 @@ export class Sampler implements JobListener {
   /** By metric: series number of each element, by the element's index; -1 where there is none. */
   private readonly series = {} as Record<MetricName, Int32Array>;
   private readonly rerouted = new Set<number>();
+  /** By job. */
+  private readonly restarts: Int32Array;
+  private readonly redoneSteps: Int32Array;
   private nowNs = 0;
 
   constructor(
@@ -70,6 +77,8 @@ export class Sampler implements JobListener {
     private readonly settings: TelemetrySettings,
     seed: number,
   ) {
+    this.restarts = new Int32Array(sources.jobs.length);
+    this.redoneSteps = new Int32Array(sources.jobs.length);
     this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
     const ids = this.elementIds();
     const watched = new Set<MetricName>(settings.metrics ?? METRICS.map(({ name }) => name));
@@ -145,6 +154,34 @@ export class Sampler implements JobListener {
     this.book.change(this.series.job_state[job], this.nowNs, 0);
   }
 
+  jobStopped(job: number): void {
+    this.book.change(this.series.job_state[job], this.nowNs, 2);
+  }
+
+  jobResumed(job: number, steps: number, redone: number): void {
+    this.book.change(this.series.job_state[job], this.nowNs, 1);
+    this.book.log(this.series.job_steps[job], this.nowNs, steps);
+    this.book.log(this.series.job_restarts[job], this.nowNs, ++this.restarts[job]);
+    this.book.log(this.series.job_redone_steps[job], this.nowNs, (this.redoneSteps[job] += redone));
+  }
+
+  jobCompleted(job: number, tookNs: number): void {
+    this.book.change(this.series.job_state[job], this.nowNs, 3);
+    this.book.log(this.series.job_completion_time_s[job], this.nowNs, tookNs / 1e9);
+  }
+
+  checkpointWritten(job: number, tookNs: number): void {
+    this.book.log(this.series.job_checkpoint_time_s[job], this.nowNs, tookNs / 1e9);
+  }
+
+  /** What the scheduler says of a host; the host itself need not be up for that. */
+  hostChanged(host: number): void {
+    const { placements } = this.sources;
+    const atNs = this.nowNs + this.settings.eventDelay;
+    this.book.change(this.series.host_drained[host], atNs, Number(placements.isDrained(host)));
+    this.book.change(this.series.host_allocated_gpus[host], atNs, placements.gpusInUse(host));
+  }
+
   stepEnded(report: StepReport): void {
     const line = (metric: MetricName, value: number): void =>
       this.book.log(this.series[metric][report.job], this.nowNs, value);
@@ -170,8 +207,14 @@ export class Sampler implements JobListener {
     for (const device of this.sources.topology.devices) {
       this.reportDevice(device.index);
       this.reportRoutes(device.index);
+      this.hostChanged(device.index);
     }
     this.nowNs = nowNs;
+    for (let job = 0; job < this.restarts.length; job++) {
+      this.book.log(this.series.job_restarts[job], nowNs, 0);
+      this.book.log(this.series.job_redone_steps[job], nowNs, 0);
+      this.book.log(this.series.job_completion_time_s[job], nowNs, NaN);
+    }
   }
 
   private reportDevice(device: number): void {
@@ -204,16 +247,23 @@ export class Sampler implements JobListener {
       nic: topology.nics.map((nic) => nicId(nic.name)),
       job: jobs.map((job) => jobId(job.name)),
       rank: jobs.flatMap((job) => Array.from(job.placement, (_, rank) => rankId(job.name, rank))),
-      edge: connections.all.map((connection) =>
-        edgeId(jobs[connection.job].name, connection.sourceRank, connection.destinationRank),
+      // What goes to storage is not NCCL's, and no profiler tells of it.
+      edge: connections.all.map(({ job, sourceRank, destinationRank }) =>
+        destinationRank === STORAGE ? undefined : edgeId(jobs[job].name, sourceRank, destinationRank),
       ),
     };
     return ({ name, element }) => {
       switch (element) {
-        case 'device':
-          return /^(route|device_buffer)_/.test(name)
-            ? devices.map((id, index) => (topology.devices[index].role === 'host' ? undefined : id))
-            : devices;
+        case 'device': {
+          const role = /^(route|device_buffer)_/.test(name)
+            ? 'switch'
+            : name.startsWith('host_')
+              ? 'host'
+              : undefined;
+          return devices.map((id, index) =>
+            role === undefined || topology.devices[index].role === role ? id : undefined,
+          );
+        }
         case 'port':
           return ports.map((id, index) => (this.hasPortMetric(name as MetricName, index) ? id : undefined));
         default:
