@@ -3,13 +3,14 @@
  *
  * 1 for the element itself or an equivalent name of it (a link and its ports name one cable), 0.8 for something that
  * hangs on the same port (its NIC, a queue), 0.5 for a device at its end (too wide), 0.25 for a part of a dead device
- * (too narrow), 0 for anything else. Ids are compared whole, with the topology; a similar name earns nothing.
+ * (too narrow), 0 for anything else. A pattern of traffic (`pattern:incast`) names the fault that it is as well as the
+ * queue does. Ids are compared whole, with the topology; a similar name earns nothing.
  */
 import type { ElementRef } from '../kernel/elements.js';
 import { deviceId } from '../kernel/elements.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
-import { portsOfElement } from './fault-elements.js';
+import { portsOfElement, portsOfEntry } from './fault-elements.js';
 
 export const LADDER = { exact: 1, attached: 0.8, device: 0.5, part: 0.25, wrong: 0 } as const;
 
@@ -24,6 +25,9 @@ function isEquivalentName(named: ElementRef, entry: TruthEntry): boolean {
   if (named.id === exact?.id) return true;
   const listed = entry.elements.some(({ id }) => id === named.id);
   if (!listed || exact === undefined) return false;
+  // A pattern of traffic and the queue or link on which it meets are one answer to one question.
+  if (named.type === 'pattern') return true;
+  if (exact.type === 'pattern') return CABLE_TYPES.has(named.type);
   return CABLE_TYPES.has(exact.type) ? CABLE_TYPES.has(named.type) : named.type === exact.type;
 }
 
@@ -32,7 +36,7 @@ export function elementCredit(named: ElementRef, entry: TruthEntry, topology: To
   const [exact] = entry.elements;
   if (exact === undefined) return LADDER.wrong;
   if (isEquivalentName(named, entry)) return LADDER.exact;
-  const hurt = portsOfElement(topology, exact.id);
+  const hurt = portsOfEntry(topology, entry);
   const namedPorts = portsOfElement(topology, named.id);
   const shares = namedPorts.some((port) => hurt.includes(port));
   if (isDevice(exact)) return !isDevice(named) && shares ? LADDER.part : LADDER.wrong;

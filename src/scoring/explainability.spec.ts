@@ -97,6 +97,23 @@ describe('the element ladder', () => {
     expect(elementCredit({ type: 'nic', id: `nic:${nic.name}` }, entry, topology)).toBe(0.8);
   });
 
+  it('takes a pattern of traffic and the queue or link on which it meets for names of one fault', () => {
+    const queue = { type: 'queue' as const, id: `queue:${LEAF_PORT}/3` };
+    const pattern = { type: 'pattern' as const, id: 'pattern:incast' };
+    const port = { type: 'port' as const, id: portId(LEAF_PORT) };
+    for (const elements of [
+      [queue, pattern, port],
+      [pattern, queue, port],
+    ]) {
+      const entry = { ...truth, kind: 'incast' as const, elements };
+      for (const named of elements) expect(elementCredit(named, entry, topology)).toBe(1);
+      expect(elementCredit({ type: 'pattern', id: 'pattern:pause-storm' }, entry, topology)).toBe(0);
+      expect(elementCredit(link(LINK), entry, topology)).toBe(0.8);
+      expect(elementCredit(device('leaf-1'), entry, topology)).toBe(0.5);
+      expect(elementCredit(device('leaf-2'), entry, topology)).toBe(0);
+    }
+  });
+
   it('gives nothing for an id that only begins like the right one', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 3 }), (tail) => {

@@ -33,14 +33,20 @@ export function portsOfElement(topology: Topology, id: string): number[] {
   return port === undefined ? [] : [port.index];
 }
 
-/** What the given truth entries hurt. The first name of an entry decides; the others are the same thing. */
+/** Ports of the first name of an entry that stands for any: a pattern of traffic has none of its own. */
+export function portsOfEntry(topology: Topology, entry: TruthEntry): number[] {
+  for (const { id } of entry.elements) {
+    const ports = portsOfElement(topology, id);
+    if (ports.length > 0) return ports;
+  }
+  return [];
+}
+
+/** What the given truth entries hurt. One name of an entry decides; the others are the same thing. */
 export function faultElements(topology: Topology, truth: readonly TruthEntry[]): FaultElements {
   const links = new Set<number>();
   for (const entry of truth) {
-    const id = entry.elements[0]?.id;
-    if (id !== undefined) {
-      for (const port of portsOfElement(topology, id)) links.add(topology.ports[port].link);
-    }
+    for (const port of portsOfEntry(topology, entry)) links.add(topology.ports[port].link);
   }
   const ports = new Set<number>();
   for (const link of links) ports.add(topology.links[link].portA).add(topology.links[link].portB);
