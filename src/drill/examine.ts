@@ -9,7 +9,6 @@ import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { openFabric } from '../fabrics/catalog.js';
 import { advancesTime, runsWorkload } from '../fabrics/contract/fabric.js';
-import { edgeId, deviceId, FABRIC_ID, jobId, nicId, portId, rankId } from '../kernel/elements.js';
 import { listChoices } from '../kernel/nearest.js';
 import { InputError, withPointer } from '../kernel/problem.js';
 import { formatDurationNs } from '../kernel/units.js';
@@ -20,6 +19,7 @@ import type { Topology } from '../topology/model.js';
 import { buildTopology } from '../topology/topology-spec.js';
 import { buildJobs } from '../workload/build-jobs.js';
 import type { Job } from '../workload/job.js';
+import { knownElements } from './known-elements.js';
 import { pacerFor } from './pacer.js';
 
 /** A stretch of the fabric's own clock, ns; an end that is left out is the evidence's own. */
@@ -119,28 +119,4 @@ function requireSameFabric(evidence: Evidence, name: string, topology: Topology,
     `${foreign.length} of the ${seen.size} elements in the evidence are not in the fabric "${name}": ${listChoices(foreign, 3)}`,
     'give the fabric that the evidence was recorded on, jobs included',
   );
-}
-
-function knownElements(topology: Topology, jobs: readonly Job[]): (id: string) => boolean {
-  const ids = new Set<string>([FABRIC_ID]);
-  for (const { name } of topology.devices) ids.add(deviceId(name));
-  for (const { name } of topology.nics) ids.add(nicId(name));
-  for (const { name } of topology.ports) ids.add(portId(name));
-  for (const { id } of topology.links) ids.add(id);
-  for (const { name } of jobs) ids.add(jobId(name));
-  const ranks = new Map(jobs.map(({ name, placement }) => [name, placement.length]));
-  const isRank = (job: string, rank: number): boolean => rank < (ranks.get(job) ?? 0);
-  return (id) => {
-    if (ids.has(id)) return true;
-    const [, type, owner, rest] = /^([a-z]+):(.+)\/([^/]+)$/.exec(id) ?? [];
-    if (type === 'queue') return ids.has(portId(owner)) && /^[0-7]$/.test(rest);
-    if (type === 'rank') return isRank(owner, Number(rest)) && id === rankId(owner, Number(rest));
-    const [, from, to] = /^(\d+)-(\d+)$/.exec(rest ?? '') ?? [];
-    if (type !== 'edge' || from === undefined) return false;
-    return (
-      isRank(owner, Number(from)) &&
-      isRank(owner, Number(to)) &&
-      id === edgeId(owner, Number(from), Number(to))
-    );
-  };
 }

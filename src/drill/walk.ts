@@ -25,7 +25,8 @@ export interface DrillHooks {
   evidence(evidence: Evidence): Promise<void>;
   /** The verdict, before anything has compared it with the truth. */
   verdict(verdict: Verdict): Promise<void>;
-  truth(truth: readonly TruthEntry[]): Promise<void>;
+  /** What was really done, and what else scoring needs to know of the course of the drill. */
+  truth(truth: readonly TruthEntry[], record: DrillRecord): Promise<void>;
 }
 
 export interface DrillInput {
@@ -186,7 +187,7 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   await hooks.verdict(verdict);
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('scoring');
-  await hooks.truth(record.truth);
+  await hooks.truth(record.truth, record);
   return judgeDrill({
     plan: input.plan,
     objectives: input.objectives,

@@ -9,6 +9,7 @@ import { fabricSettingsSchema } from '../../simulator/settings.js';
 import { telemetrySchema } from '../../telemetry/settings.js';
 import { topologySchema } from '../../topology/topology-spec.js';
 import { jobSchema } from '../../workload/job-schema.js';
+import { alertLabelsSchema } from './alert-labels.js';
 
 /** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
 export const DRIVER_NAMES = ['simulated'] as const;
@@ -20,6 +21,9 @@ export const fabricSpecSchema = z.strictObject({
   settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
+  alertLabels: alertLabelsSchema
+    .optional()
+    .describe('what the operator’s own alerts mean; the first rule that fits an alert counts'),
 });
 
 export type FabricSpec = z.output<typeof fabricSpecSchema>;
