@@ -9,13 +9,14 @@ import type { BenchRow } from '../src/cli/bench-row.js';
 
 export type { BenchRow };
 
-/** Reference and limits of a measure whose smaller values are better. */
+/** Reference and limits of a measure whose smaller values are better, unless it says otherwise. */
 export interface Yardstick {
   unit: string;
   reference?: string;
   referenceValue?: number | null;
   floor?: number;
   aim?: number;
+  better?: 'higher';
 }
 
 /** A measured row; `time` makes the ratio say how many times faster than the reference it is. */
@@ -38,9 +39,12 @@ export function measured(
     ratio: comparable ? (time ? referenceValue / value : value / referenceValue) : null,
     floor: yardstick.floor ?? null,
     aim: yardstick.aim ?? null,
-    meetsFloor: yardstick.floor === undefined ? null : value <= yardstick.floor,
+    meetsFloor: yardstick.floor === undefined ? null : reaches(value, yardstick.floor, yardstick.better),
   };
 }
+
+const reaches = (value: number, floor: number, better?: 'higher'): boolean =>
+  better === 'higher' ? value >= floor : value <= floor;
 
 /** A row that says why nothing was measured. */
 export function unmeasured(name: string, measure: string, unit: string, reason: string): BenchRow {

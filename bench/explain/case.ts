@@ -35,15 +35,18 @@ export interface CorpusCase {
 
 export type Attempt = Record<string, unknown> & { kind: string; target: Target };
 
-/** The case of a seed; the same seed gives the same case. */
-export function caseOf(seed: number): CorpusCase {
+/**
+ * The case of a seed; the same seed gives the same case.
+ * @param redraw another scene for the same fault, where the last one has no target for it
+ */
+export function caseOf(seed: number, redraw = 0): CorpusCase {
   const random = caseRandom(seed);
   const control = random.uniform() < CONTROL_SHARE ? drawControl(random.stream('control')) : null;
   const entries = control === null ? drawEntries(random.stream('entries')) : controlEntries(control);
   const needs = needsOf(entries);
   const lateStartNs = Math.round(between(random, 14e9, 18e9));
   const scene = drawScene(
-    random.stream('scene'),
+    random.stream(`scene ${redraw}`),
     control === 'load-change' ? { ...needs, lateStartNs } : needs,
   );
   const quality = entries.length > 1 ? 'clean' : drawQuality(random.stream('quality'));
@@ -80,6 +83,7 @@ function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
     return {
       ...(families === undefined ? {} : { families }),
       spare: all.spare === true || needs.spare === true,
+      contended: all.contended === true || needs.contended === true,
       hostsAtLeast: Math.max(all.hostsAtLeast ?? 0, needs.hostsAtLeast ?? 0) || undefined,
     };
   }, {});

@@ -4,11 +4,12 @@
  * A kind of the catalogue without an entry here would never be asked about; a test holds the two lists together.
  */
 import type { Prng } from '../../src/kernel/prng.js';
+import { CONGESTION_FAULTS } from './congestion-faults.js';
 import { weighted } from './draw.js';
 import type { FaultClass, FaultEntry } from './fault-entry.js';
 import { LINK_FAULTS } from './link-faults.js';
 
-export const FAULT_ENTRIES: readonly FaultEntry[] = [...LINK_FAULTS];
+export const FAULT_ENTRIES: readonly FaultEntry[] = [...LINK_FAULTS, ...CONGESTION_FAULTS];
 
 /** Congestion and half of the gray faults move no status, error or optic counter: so most weight is on these. */
 const CLASS_WEIGHTS: readonly (readonly [FaultClass, number])[] = [

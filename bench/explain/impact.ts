@@ -75,6 +75,8 @@ const SENSORS: Readonly<Record<string, number>> = {
   optic_temperature_c: 5,
 };
 const BIT_ERROR_DECADE = 10;
+/** Above what healthy links show in the field (1e-12 to 7e-10, SONiC). */
+const BIT_ERRORS_SEEN = 1e-8;
 
 function moves(series: Series, injectedNs: number): boolean {
   const { metric } = series;
@@ -84,7 +86,11 @@ function moves(series: Series, injectedNs: number): boolean {
     return changes(series, injectedNs, (before, after) => Math.abs(before - after) > SENSORS[metric]);
   }
   if (metric !== 'port_fec_pre_ber') return false;
-  return changes(series, injectedNs, (before, after) => after > BIT_ERROR_DECADE * Math.max(before, 1e-12));
+  return changes(
+    series,
+    injectedNs,
+    (before, after) => after > Math.max(BIT_ERROR_DECADE * before, BIT_ERRORS_SEEN),
+  );
 }
 
 /** The last fresh value before an instant against each one after it. */

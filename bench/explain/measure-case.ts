@@ -4,16 +4,15 @@
  * The result is plain data, so that it can come from another thread. Only durations depend on the machine.
  */
 import { diagnose, type DiagnosisInput } from '../../src/diagnosis/index.js';
-import { InputError } from '../../src/kernel/problem.js';
 import { windowOf } from '../../src/telemetry/window.js';
 import { BASELINE_NAMES, BASELINES, type BaselineName } from './baselines/index.js';
 import { verdictOf } from './baselines/answer.js';
-import { caseOf, type CorpusCase } from './case.js';
+import type { CorpusCase } from './case.js';
 import type { FaultClass } from './fault-entry.js';
 import { grade, truthOf, type Grade } from './grade.js';
 import { countsAsCase, impactOf, type Impact } from './impact.js';
 import type { Quality } from './quality.js';
-import { runCase, type CaseRun } from './run-case.js';
+import { runSeed, type CaseRun } from './run-case.js';
 import { caseRandom } from './seeds.js';
 
 export interface CaseResult {
@@ -27,8 +26,8 @@ export interface CaseResult {
   family: string;
   gpus: number;
   impact: Impact;
-  /** `dropped`: nobody felt the fault; `impossible`: the scene has no target for it. */
-  outcome: 'counted' | 'dropped' | 'impossible';
+  /** `dropped`: nobody felt the fault. */
+  outcome: 'counted' | 'dropped';
   ours: Grade | null;
   baselines: Partial<Record<BaselineName, Grade>>;
   /** s from the first impact until the right element headed the list; Infinity when it never did; null: not asked. */
@@ -37,10 +36,8 @@ export interface CaseResult {
   truth: string;
 }
 
-const NO_IMPACT: Impact = { stepChange: 0, stalled: false, silent: false, firstImpactNs: null };
-
 export async function measureCase(seed: number): Promise<CaseResult> {
-  const one = caseOf(seed);
+  const { one, run } = await runSeed(seed);
   const base = {
     seed,
     name: one.name,
@@ -50,24 +47,12 @@ export async function measureCase(seed: number): Promise<CaseResult> {
     quality: one.quality,
     family: one.scene.family,
     gpus: one.scene.gpus,
+    truth: truthOf(run),
   };
-  const empty = { ours: null, baselines: {}, timeToExplainS: null, diagnosisS: 0, truth: '' };
-  let run: CaseRun;
-  try {
-    run = await runCase(one);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return {
-      ...base,
-      ...empty,
-      impact: NO_IMPACT,
-      outcome: 'impossible',
-      truth: error.message.split('\n')[0],
-    };
-  }
   const impact = impactOf(run);
   if (one.control === null && !countsAsCase(impact)) {
-    return { ...base, ...empty, impact, outcome: 'dropped', truth: truthOf(run) };
+    const nothing = { ours: null, baselines: {}, timeToExplainS: null, diagnosisS: 0 };
+    return { ...base, ...nothing, impact, outcome: 'dropped' };
   }
   const input: DiagnosisInput = { topology: run.topology, jobs: run.jobs, evidence: run.evidence };
   const startedMs = performance.now();
@@ -86,7 +71,6 @@ export async function measureCase(seed: number): Promise<CaseResult> {
     ),
     timeToExplainS: asksForTime(one) ? timeToExplain(run, impact, ours) : null,
     diagnosisS,
-    truth: truthOf(run),
   };
 }
 

@@ -16,7 +16,7 @@ import type { Evidence } from '../../src/telemetry/series.js';
 import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
 import type { Job } from '../../src/workload/job.js';
-import { experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './case.js';
+import { caseOf, experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './case.js';
 import { degrade, lossOf } from './quality.js';
 import { caseRandom } from './seeds.js';
 
@@ -36,6 +36,21 @@ export interface CaseRun {
   exposedJobs: readonly string[] | null;
   injectedNs: number | null;
   liftedNs: number | null;
+}
+
+/** Scenes that are drawn for a fault before it is given up. */
+const MOST_SCENES = 12;
+
+/** The case of a seed and its run; a scene in which nothing can be hit is drawn again. */
+export async function runSeed(seed: number): Promise<{ one: CorpusCase; run: CaseRun }> {
+  for (let redraw = 0; ; redraw++) {
+    const one = caseOf(seed, redraw);
+    try {
+      return { one, run: await runCase(one) };
+    } catch (error) {
+      if (!(error instanceof InputError) || redraw + 1 === MOST_SCENES) throw error;
+    }
+  }
 }
 
 /** @throws InputError when no target of the case exists and is in use */
@@ -79,8 +94,12 @@ async function planFirst(one: CorpusCase, fabric: SimulatedFabric): Promise<Plan
   let problem: unknown;
   for (const attempts of combinations(one.attempts)) {
     try {
-      const spec = experimentOf(attempts);
-      const plan = await planDrill({ name: one.name, spec, fabric, seed: one.seed });
+      const plan = await planDrill({
+        name: one.name,
+        spec: experimentOf(attempts),
+        fabric,
+        seed: one.seed,
+      });
       if (!overlap(plan)) return plan;
       problem = InputError.at('/spec/faults', 'both faults fall on the same element');
     } catch (error) {

@@ -26,8 +26,10 @@ export interface SceneNeeds {
   families?: readonly Family[];
   /** A host that no job sits on. */
   spare?: boolean;
-  /** More than so many hosts. */
+  /** At least so many hosts. */
   hostsAtLeast?: number;
+  /** Half as many uplinks as NICs, and every job spread over the leaves. */
+  contended?: boolean;
   /** One job that starts in mid-run, ns. */
   lateStartNs?: number;
 }
@@ -47,7 +49,11 @@ export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
   const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
   const hosts = gpus / gpusPerHost;
   if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), needs);
-  const topology = TOPOLOGIES[family](random, hosts, gpusPerHost);
+  const perUplink = needs.contended === true ? 2 : pick(random, [1, 1, 2]);
+  const topology = TOPOLOGIES[family](random, {
+    contended: needs.contended === true,
+    ...{ hosts, gpusPerHost, perUplink },
+  });
   const settings: FabricSpecInput['settings'] = {
     hashSeed: random.below(2 ** 32),
     computeJitter: between(random, 0, 0.01),
@@ -58,33 +64,46 @@ export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
 }
 
 type Topology = FabricSpecInput['topology'];
-type Build = (random: Prng, hosts: number, gpusPerHost: number) => Topology;
-
-/** NICs for each uplink. */
-const drawOversubscription = (random: Prng): number => pick(random, [1, 1, 2]);
+interface Size {
+  /** Traffic must climb to the spines. */
+  contended: boolean;
+  hosts: number;
+  gpusPerHost: number;
+  /** NICs for each uplink. */
+  perUplink: number;
+}
+type Build = (random: Prng, size: Size) => Topology;
 
 /** Uplinks of a leaf over so many spines, at least one to each. */
 const links = (uplinks: number, spines: number): number => Math.max(1, Math.round(uplinks / spines));
 
 const TOPOLOGIES: Readonly<Record<Family, Build>> = {
-  'leaf-spine': (random, hosts, gpusPerHost) => {
+  'leaf-spine': (random, { hosts, gpusPerHost, perUplink }) => {
     const hostsPerLeaf = hosts >= 8 ? pick(random, [1, 2, 4]) : pick(random, [1, 2]);
-    const spines = pick(random, [2, 4, 8]);
-    const uplinks = (hostsPerLeaf * gpusPerHost) / drawOversubscription(random);
+    const uplinks = (hostsPerLeaf * gpusPerHost) / perUplink;
+    const spines = pick(
+      random,
+      [2, 4, 8].filter((count) => count <= uplinks),
+    );
     const leaves = hosts / hostsPerLeaf;
     const linksPerSpine = links(uplinks, spines);
     return { builder: 'leaf-spine', leaves, spines, hostsPerLeaf, gpusPerHost, linksPerSpine };
   },
-  'rail-optimised': (random, hosts, gpusPerHost) => {
+  'rail-optimised': (random, { hosts, gpusPerHost, perUplink, contended }) => {
     const segments = pick(
       random,
-      [1, 2, 4].filter((count) => hosts / count >= 2),
+      // within a segment nothing climbs to the spines
+      [1, 2, 4].filter((count) => hosts / count >= 2 && !(contended && count === 1)),
     );
-    const spines = pick(random, [2, 4]);
-    const linksPerSpine = links(hosts / segments / drawOversubscription(random), spines);
+    const uplinks = Math.max(1, hosts / segments / perUplink);
+    const spines = pick(
+      random,
+      [1, 2, 4].filter((count) => count <= uplinks && (count > 1 || uplinks < 2)),
+    );
+    const linksPerSpine = links(uplinks, spines);
     return { builder: 'rail-optimised', hosts, gpusPerHost, segments, spines, linksPerSpine };
   },
-  'fat-tree': (random, hosts, gpusPerHost) => {
+  'fat-tree': (random, { hosts, gpusPerHost, perUplink }) => {
     const leavesPerPod = hosts >= 16 ? pick(random, [2, 4]) : 2;
     const spinesPerPod = pick(random, [2, 4]);
     const uplinksPerSpine = pick(random, [2, 4]);
@@ -96,11 +115,11 @@ const TOPOLOGIES: Readonly<Record<Family, Build>> = {
       gpusPerHost,
     };
   },
-  'dual-tor-dual-plane': (random, hosts, gpusPerHost) => {
+  'dual-tor-dual-plane': (random, { hosts, gpusPerHost, perUplink }) => {
     const segments = hosts >= 8 ? pick(random, [1, 2]) : 1;
     const spinesPerPlane = pick(random, [2, 4]);
     // ports of NICs run at half the rate of uplinks
-    const uplinks = hosts / segments / 2 / drawOversubscription(random);
+    const uplinks = hosts / segments / 2 / perUplink;
     const linksPerSpine = links(uplinks, spinesPerPlane);
     return { builder: 'dual-tor-dual-plane', hosts, gpusPerHost, segments, spinesPerPlane, linksPerSpine };
   },
@@ -115,7 +134,7 @@ function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: Scene
   const idle = needs.spare === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
   const used = hosts - idle;
   const count = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
-  const interleaved = random.uniform() < 0.6;
+  const interleaved = needs.contended === true || random.uniform() < 0.6;
   const queuePairs = pick(random, [1, 2, 4, 4, 8]);
   return Array.from({ length: count }, (_, job) => {
     const own = Array.from({ length: used }, (_, host) => host).filter((host) =>

@@ -21,3 +21,23 @@ export interface BenchRow {
   meetsFloor: boolean | null;
   reason?: string;
 }
+
+/** A table of a bench's text: a heading, column names, lines. */
+export interface BenchSection {
+  heading: string;
+  columns: readonly string[];
+  lines: readonly (readonly string[])[];
+}
+
+/** What a bench gives that has more to say than rows. */
+export interface BenchOutcome {
+  rows: readonly BenchRow[];
+  /** Rows for JSON alone: too many to read. */
+  details?: readonly BenchRow[];
+  /** Printed below the rows. */
+  sections?: readonly BenchSection[];
+  /** Further keys of the JSON document. */
+  extra?: Readonly<Record<string, unknown>>;
+  /** Why the measurement itself is no good; any of these fails the command. */
+  failures?: readonly string[];
+}

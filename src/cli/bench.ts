@@ -15,7 +15,7 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { collect, parseChoice } from './flags.js';
 import { examples } from './help.js';
-import type { BenchRow } from './bench-row.js';
+import type { BenchOutcome, BenchRow, BenchSection } from './bench-row.js';
 import { deliver, parseOutputs } from './outputs.js';
 import { table } from './table.js';
 
@@ -28,11 +28,21 @@ interface BenchRequest {
   onCase(name: string): void;
 }
 
-/** Bench to compiled file, from the root of the compiled program, and the function in it. */
+/** A compiled file, from the root of the compiled program, and the function in it. */
+interface BenchEntry {
+  file: string;
+  run: string;
+  /** The usual range, for a bench that draws at random. */
+  seeds?: string;
+  /** Its cases come from seeds, not from files. */
+  drawn?: true;
+}
+
 const BENCHES = {
   flow: { file: 'bench/flow.js', run: 'runFlowBench' },
   accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench', seeds: '1..9' },
-} as const satisfies Record<string, { file: string; run: string; seeds?: string }>;
+  explain: { file: 'bench/explain.js', run: 'runExplainBench', seeds: '10001..10360', drawn: true },
+} as const satisfies Record<string, BenchEntry>;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
 
@@ -67,6 +77,8 @@ export function addBenchCommand(
         'bench flow',
         'bench flow --only maxmin_ft64_200',
         'bench accuracy',
+        'bench explain',
+        'bench explain --seeds 10001..10040 --output json=explain.json',
         'bench flow --output json=flow.json --strict',
       ]),
     )
@@ -80,38 +92,53 @@ async function bench(name: string, options: BenchOptions, context: CommandContex
   );
   const seedRange = seedRangeOf(which, options.seeds);
   const seeds = seedRange === null ? {} : { seeds: parseSeedRange(seedRange) };
-  const casesDir =
-    options.cases === undefined ? fromHere('../../../test/accuracy/cases') : context.path(options.cases);
-  if (!existsSync(casesDir) || !statSync(casesDir).isDirectory()) {
-    throw InputError.at(
-      '--cases',
-      `there is no folder ${options.cases ?? casesDir}`,
-      'name a folder of case files',
-    );
-  }
+  const casesDir = casesDirOf(which, options.cases, context);
   const run = await load(which);
-  const rows = run({
-    casesDir,
-    only: options.only ?? [],
-    ...seeds,
-    onCase: (one) => context.note(`measuring ${one}`),
-  });
-  const document = { bench: which, version: VERSION, machine: machine(), seedRange, rows };
+  const outcome = outcomeOf(
+    await run({
+      casesDir,
+      only: options.only ?? [],
+      ...seeds,
+      onCase: (one) => context.note(`measuring ${one}`),
+    }),
+  );
+  const { rows, details = [], sections = [], extra = {}, failures = [] } = outcome;
+  const document = {
+    ...{ bench: which, version: VERSION, machine: machine(), seedRange },
+    rows: [...rows, ...details],
+    ...extra,
+  };
   for (const { format, path } of outputs) {
     deliver(
       path,
       format,
-      format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : benchTable(rows),
+      format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : benchText(rows, sections),
       context,
     );
   }
   const missed = rows.filter((row) => row.meetsFloor === false);
   if (missed.length > 0) context.note(`${missed.length} of ${rows.length} rows miss their floor`);
-  return missed.length > 0 && options.strict === true ? EXIT.failed : EXIT.passed;
+  for (const failure of failures) context.note(failure);
+  const failed = failures.length > 0 || (missed.length > 0 && options.strict === true);
+  return failed ? EXIT.failed : EXIT.passed;
+}
+
+const outcomeOf = (result: BenchResult): BenchOutcome => ('rows' in result ? result : { rows: result });
+
+function casesDirOf(name: BenchName, asked: string | undefined, context: CommandContext): string {
+  const bench: BenchEntry = BENCHES[name];
+  if (bench.drawn === true && asked !== undefined) {
+    throw InputError.at('--cases', `the bench ${name} draws its cases from seeds`, 'use --seeds and --only');
+  }
+  const casesDir = asked === undefined ? fromHere('../../../test/accuracy/cases') : context.path(asked);
+  if (bench.drawn !== true && (!existsSync(casesDir) || !statSync(casesDir).isDirectory())) {
+    throw InputError.at('--cases', `there is no folder ${asked ?? casesDir}`, 'name a folder of case files');
+  }
+  return casesDir;
 }
 
 function seedRangeOf(name: BenchName, asked: string | undefined): string | null {
-  const bench: { file: string; seeds?: string } = BENCHES[name];
+  const bench: BenchEntry = BENCHES[name];
   if (bench.seeds !== undefined) return asked ?? bench.seeds;
   if (asked === undefined) return null;
   throw InputError.at('--seeds', `the bench ${name} draws nothing at random`);
@@ -127,14 +154,17 @@ function parseSeedRange(text: string): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-async function load(name: BenchName): Promise<(request: BenchRequest) => BenchRow[]> {
+type BenchResult = BenchRow[] | BenchOutcome;
+type RunBench = (request: BenchRequest) => BenchResult | Promise<BenchResult>;
+
+async function load(name: BenchName): Promise<RunBench> {
   const { file, run } = BENCHES[name];
   const path = fromHere(`../../${file}`);
   if (!existsSync(path)) {
     throw new EnvironmentError(`the bench ${name} is not part of this installation`, `looked for ${path}`);
   }
   const loaded = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
-  return loaded[run] as (request: BenchRequest) => BenchRow[];
+  return loaded[run] as RunBench;
 }
 
 /** What figures depend on. */
@@ -144,6 +174,14 @@ function machine(): string {
   const model = cores[0]?.model.trim() ?? 'unknown processor';
   return `${model}, ${cores.length} cores, ${memoryGiB} GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
 }
+
+const benchText = (rows: readonly BenchRow[], sections: readonly BenchSection[]): string =>
+  [
+    benchTable(rows),
+    ...sections
+      .filter(({ lines }) => lines.length > 0)
+      .map(({ heading, columns, lines }) => `${heading}\n${table(columns, lines)}`),
+  ].join('\n');
 
 function benchTable(rows: readonly BenchRow[]): string {
   const figure = (value: number | null): string =>

@@ -1,0 +1,73 @@
+/**
+ * The explainability bench: how often the blind diagnosis is right, over a seeded corpus of faults and controls.
+ *
+ * Each seed is one case: a fabric with jobs, how well it is watched, and a fault, two, or none. The same evidence goes to
+ * the diagnosis and to three baselines, and one code grades them all. Cases that nobody felt are dropped and counted.
+ */
+import type { BenchOutcome } from '../src/cli/bench-row.js';
+import { caseOf } from './explain/case.js';
+import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
+import type { CaseResult } from './explain/measure-case.js';
+import { measureCases } from './explain/pool.js';
+import { reportOf } from './explain/report.js';
+import { caseRows, droppedShare, explainRows, MOST_DROPPED } from './explain/rows.js';
+import { purposeOfAll, USUAL_SEEDS } from './explain/seeds.js';
+import { unmeasured } from './row.js';
+
+export interface ExplainBenchOptions {
+  /** Case names (`link-down-cut-10001`), or the computations to be timed; all seeds and the small one when empty. */
+  only?: readonly string[];
+  seeds?: readonly number[];
+  onCase?: (name: string) => void;
+}
+
+const usualSeeds = (): number[] => {
+  const [from, to] = USUAL_SEEDS.split('..').map(Number);
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+};
+
+const PROGRESS_EVERY = 20;
+
+export async function runExplainBench({
+  only = [],
+  seeds = usualSeeds(),
+  onCase,
+}: ExplainBenchOptions): Promise<BenchOutcome> {
+  const purpose = purposeOfAll(seeds);
+  const timed = only.filter((name) => COMPUTE_CASES.includes(name));
+  const chosen = only.length === 0 ? seeds : seeds.filter((seed) => only.includes(caseOf(seed).name));
+  const results = await measureCases(chosen, (seed, index) => {
+    if (chosen.length < PROGRESS_EVERY) onCase?.(caseOf(seed).name);
+    else if (index % PROGRESS_EVERY === 0) onCase?.(`case ${index + 1} of ${chosen.length}`);
+  });
+  const missing = only.filter(
+    (name) => !timed.includes(name) && !results.some((result) => result.name === name),
+  );
+  const summary = results.length > 0 ? explainRows(results) : [];
+  const each = caseRows(results);
+  const times = await computeTimeRows(timed, only.length === 0, onCase);
+  const none = missing.map((name) => unmeasured(name, 'top1', 'share', 'no such case among these seeds'));
+  return {
+    rows: [...(only.length === 0 ? [] : each), ...summary, ...times, ...none],
+    details: only.length === 0 ? each : [],
+    sections: results.length > 0 ? reportOf(results) : [],
+    extra: { purpose, cases: results.map(published) },
+    failures: failuresOf(results),
+  };
+}
+
+/** JSON knows no Infinity: a case that was never explained says so in words. */
+const published = ({ timeToExplainS, ...result }: CaseResult): object => ({
+  ...result,
+  timeToExplainS: timeToExplainS === Infinity ? 'never' : timeToExplainS,
+});
+
+function failuresOf(results: readonly CaseResult[]): string[] {
+  const faults = results.filter(({ control }) => control === null);
+  const share = droppedShare(faults) ?? 0;
+  // Of a handful of cases one may be dropped without making the corpus a worse one.
+  if (faults.length < PROGRESS_EVERY || share <= MOST_DROPPED) return [];
+  return [
+    `${(100 * share).toFixed(1)} % of the faults were felt by nobody and dropped; above ${100 * MOST_DROPPED} % the corpus is no test`,
+  ];
+}
