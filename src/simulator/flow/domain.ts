@@ -30,6 +30,12 @@ interface Constraint {
   capacity: number;
 }
 
+/** A pattern on a link. */
+interface User {
+  place: number;
+  coefficient: number;
+}
+
 /** Sets remembered before all are forgotten: bounds memory where sets do not come back. */
 const MOST_REMEMBERED = 4096;
 /** Rates this close to the level are at it. */
@@ -43,18 +49,34 @@ export class Domain {
   large = false;
   private constraints?: Constraint[];
   private readonly remembered = new Map<string, Float64Array>();
+  private readonly users = new Map<number, User[]>();
 
   /** Takes a pattern in; what is remembered of other sets stays true. */
   add(pattern: Pattern): void {
     pattern.domain = this;
     pattern.place = this.patterns.push(pattern) - 1;
     this.constraints = undefined;
+    this.users.clear();
   }
 
   /** The patterns have other neighbours, or their links other capacities. */
   forget(): void {
     this.constraints = undefined;
+    this.users.clear();
     this.remembered.clear();
+  }
+
+  /** The patterns that load a link, active or not. */
+  usersOf(link: number): readonly User[] {
+    let users = this.users.get(link);
+    if (users === undefined) {
+      users = this.patterns.flatMap(({ links, coefficients, count, place }) => {
+        const at = links.indexOf(link);
+        return at >= 0 && at < count ? [{ place, coefficient: coefficients[at] }] : [];
+      });
+      this.users.set(link, users);
+    }
+    return users;
   }
 
   /** Rates of one variable of each pattern, by place; 0 for a pattern that is not active. */

@@ -154,6 +154,21 @@ export class MaxMin {
     return this.filling.capacities[link];
   }
 
+  /** Sum of the coefficients on a link. */
+  weight(link: number): number {
+    return this.weights[link];
+  }
+
+  /** Adds up coefficient · rate over a link's variables, at other rates than those of the last solve. */
+  loadAt(link: number, rateOf: (id: number) => number): number {
+    const { linkStart, linkSize, linkVariables, linkCoefficients } = this.filling.matrix;
+    let load = 0;
+    for (let entry = linkStart[link]; entry < linkStart[link] + linkSize[link]; entry++) {
+      load += linkCoefficients[entry] * rateOf(linkVariables[entry]);
+    }
+    return load;
+  }
+
   /** A full link that limits the variable; -1 where its cap does. */
   bottleneck(id: number): number {
     return this.filling.limits[id];

@@ -141,15 +141,22 @@ export class SharedRates {
 
   /** Bytes/ns consumed on a link: the sum of coefficient · rate over its variables. */
   load(link: number): number {
+    return this.loadAt(link, (id) => this.rates[id]);
+  }
+
+  /** Sum of the coefficients on a link. */
+  weight(link: number): number {
+    return this.loadAt(link, () => 1);
+  }
+
+  /** Adds up coefficient · rate over a link's variables, at other rates than those of the last solve. */
+  loadAt(link: number, rateOf: (id: number) => number): number {
     const domain = this.domainOf[link];
     if (domain === undefined) return 0;
-    if (domain.large) return this.inner!.load(link);
+    if (domain.large) return this.inner!.loadAt(link, (innerId) => rateOf(this.outerIds[innerId]));
     let load = 0;
-    for (const { variables, links, coefficients, count } of domain.patterns) {
-      if (variables.length === 0) continue;
-      const at = links.indexOf(link);
-      if (at < 0 || at >= count) continue;
-      for (const id of variables) load += coefficients[at] * this.rates[id];
+    for (const { place, coefficient } of domain.usersOf(link)) {
+      for (const id of domain.patterns[place].variables) load += coefficient * rateOf(id);
     }
     return load;
   }
