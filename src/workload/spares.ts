@@ -86,7 +86,6 @@ function obstacle(
 
 /** Hosts that can take the ranks a job has on another, hosts without any rank first, each by topology index. */
 export function spareHosts(use: GpuUse, job: number, fromHost: number): number[] {
-  const { topology } = use;
   const found = survey(use);
   const able = [...found.gpus.keys()]
     .filter((host) => obstacle(use, found, job, fromHost, host) === undefined)

@@ -4,13 +4,12 @@
  * Every impairment acts on one setting of one element. The setting is what a real device would show: a port's admin
  * status, a cable, a filter, a power supply, a negotiated speed.
  */
-import { listChoices } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Impairment, ImpairmentType } from '../contract/impairment.js';
 import { measured, twoValued, type Control } from './control.js';
 import { loadControl, stormControl } from './load-controls.js';
 import { deviceOf, endOf, gpusOf, linkOf, lowerRate, nicOf } from './lookups.js';
+import { schedulerControl } from './scheduler-controls.js';
 import { signalControl } from './signal-control.js';
 import { switchControl } from './switch-controls.js';
 
@@ -46,6 +45,11 @@ export const SIMULATED_CAPABILITIES: ReadonlyMap<ImpairmentType, string> = new M
   ],
   ['hash-seed', 'simulated: flows are hashed anew at once, none is reordered by it'],
   ['ecn-marking', 'simulated: the marking curve of all queues of the switch, by fluid queues'],
+  ['host-drain', 'simulated: the scheduler puts nothing more there; what runs goes on'],
+  [
+    'job-move',
+    'simulated: processes end and begin at once, in the phases of the job; storage answers without delay',
+  ],
   ['pfc-buffer', 'simulated: pause thresholds and headroom of all ports of the switch, by fluid queues'],
 ]);
 
@@ -100,12 +104,9 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
       return loadControl(simulator, impairment);
     case 'pause-storm':
       return stormControl(simulator, impairment);
-    default:
-      throw InputError.at(
-        '/type',
-        `the simulated fabric can't apply "${impairment.type}"`,
-        `it can apply ${listChoices([...SIMULATED_CAPABILITIES.keys()])}`,
-      );
+    case 'host-drain':
+    case 'job-move':
+      return schedulerControl(simulator, impairment);
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * Elements that an impairment names, in the topology; an unknown one is refused with those that are nearest.
  */
-import { elementName } from '../../kernel/elements.js';
+import { deviceId, elementName, jobId } from '../../kernel/elements.js';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
 import { InputError } from '../../kernel/problem.js';
 import type { Link, Topology } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
 
 export function linkOf(topology: Topology, id: string): Link {
   const link = topology.links.find((candidate) => candidate.id === id);
@@ -83,5 +84,30 @@ export function switchOf(topology: Topology, id: string, setting: string): numbe
   throw InputError.at(
     '/device',
     `the host ${elementName(id)} has no ${setting}; switches are ${listChoices(switches, 4)}`,
+  );
+}
+
+/** Index of a host. @throws InputError for a switch, on which no ranks run */
+export function hostOf(topology: Topology, id: string, pointer: string): number {
+  const name = elementName(id);
+  const hosts = topology.devices.filter(({ role }) => role === 'host');
+  const host = hosts.find((candidate) => candidate.name === name);
+  if (host !== undefined) return host.index;
+  const ids = hosts.map((candidate) => deviceId(candidate.name));
+  throw InputError.at(
+    pointer,
+    `the fabric has no host "${id}"; hosts are ${listChoices(ids, 4)}`,
+    nearestHint(id, ids),
+  );
+}
+
+export function jobOf(jobs: readonly Job[], id: string): number {
+  const index = jobs.findIndex(({ name }) => jobId(name) === id);
+  if (index >= 0) return index;
+  const ids = jobs.map(({ name }) => jobId(name));
+  throw InputError.at(
+    '/job',
+    `the fabric has no "${id}"; jobs are ${listChoices(ids) || 'none'}`,
+    nearestHint(id, ids),
   );
 }

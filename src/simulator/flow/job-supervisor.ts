@@ -75,6 +75,8 @@ export class JobSupervisor implements Supervisor {
   /** @throws InputError when the job has no rank there, or the host to go to can't take them; nothing is changed then */
   order(nowNs: number, order: MoveOrder): void {
     const { job, fromHost, toHost, mode } = order;
+    const standing = this.orderOf(job, fromHost);
+    if (standing?.mode === mode && standing.toHost === toHost) return;
     this.check(order);
     this.withdraw(nowNs, job, fromHost);
     this.orders.push(order);
