@@ -25,6 +25,8 @@ export const HYPOTHESES = [
   'speed-downgrade/device',
   'speed-downgrade/host',
   'straggler/host',
+  'slow-receiver/host',
+  'pause-storm/host',
   'optic-error/cable',
   'optic-error/host',
   'optic-error/switch',
@@ -54,6 +56,8 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'speed-downgrade/host': 5e-5,
   /** Slow GPUs are far commoner than slow links (FALCON; Llama 3 report). */
   'straggler/host': 5e-4,
+  'slow-receiver/host': 5e-5,
+  'pause-storm/host': 2e-5,
   'optic-error/cable': 2e-4,
   'optic-error/host': 1e-4,
   'optic-error/switch': 1e-4,
@@ -90,6 +94,8 @@ const optic = (cable: number, device = cable) =>
     'optic-error/switch': device,
     'optic-error/unknown': device,
   }) as const;
+const slowReceiver = (chance: number) => ({ 'slow-receiver/host': chance }) as const;
+const storm = (chance: number) => ({ 'pause-storm/host': chance }) as const;
 const slowHost = (chance: number) => ({ 'speed-downgrade/host': chance }) as const;
 
 export const LIKELIHOODS = likelihood({
@@ -256,12 +262,18 @@ export const LIKELIHOODS = likelihood({
     'speed-downgrade/device': 0.2,
   },
   /** The NIC waits for its host to deliver, or to take, far more than other NICs do (an idle NIC is not asked). */
-  'pcie-read-stalled': { noFault: 1e-6, ...slowHost(0.7) },
-  'pcie-write-stalled': { noFault: 1e-6, ...slowHost(0.7) },
+  'pcie-read-stalled': { noFault: 1e-6, ...slowHost(0.9), ...slowReceiver(1e-3) },
+  'pcie-write-stalled': { noFault: 1e-6, ...slowHost(0.9), ...slowReceiver(0.98) },
   /** All NICs of the host that moved anything wait (asked of hosts only). */
   'all-nics-wait': { noFault: 0.1, ...slowHost(1 - 1e-9) },
   /** The NIC pauses its switch: it can't hand on what arrives. */
-  'nic-pauses': { noFault: 1e-4, ...slowHost(0.6) },
+  'nic-pauses': { noFault: 1e-4, ...slowHost(0.6), ...slowReceiver(0.95), ...storm(0.9999) },
+  /** It pauses, and its host takes all that comes without stalling (asked only when it pauses). */
+  'pauses-while-host-keeps-up': { noFault: 1e-3, ...slowHost(1e-3), ...slowReceiver(1e-3), ...storm(0.97) },
+  /** Hardly anything gets through for a whole poll (asked only when it pauses). */
+  'pauses-full-stop': { noFault: 0.02, ...slowHost(0.1), ...slowReceiver(0.1), ...storm(0.7) },
+  /** The pause watchdog of the switch found the queue that feeds the NIC stuck. */
+  'watchdog-acted': { noFault: 1e-5, ...slowHost(2e-3), ...slowReceiver(2e-3), ...storm(0.7) },
   /** A rank on the host computes longer than the ranks of its job elsewhere; jobs may be uneven by design. */
   'computes-longer-than-peers': { noFault: 2e-3, 'straggler/host': 0.98 },
   /** It did not always: at some earlier poll it was as fast as they were (asked only when it was slow later). */

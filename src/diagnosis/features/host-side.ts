@@ -18,7 +18,7 @@ export const STALL_METRICS = ['nic_pcie_read_stalled_ratio', 'nic_pcie_write_sta
 type StallMetric = (typeof STALL_METRICS)[number];
 
 /** A share of the time that matters to a job. */
-const LEAST_STALL = 0.05;
+const LEAST_STALL = 0.015;
 /** How far a NIC must stand out from what most NICs show at their busiest. */
 const STANDS_OUT = 2;
 

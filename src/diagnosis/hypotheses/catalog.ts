@@ -8,7 +8,9 @@ import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
 import { oneWayLoss } from './one-way-loss.js';
 import { opticError } from './optic-error.js';
+import { pauseStorm } from './pause-storm.js';
 import { slowHostSide } from './slow-host-side.js';
+import { slowReceiver } from './slow-receiver.js';
 import { speedDowngrade } from './speed-downgrade.js';
 import { straggler } from './straggler.js';
 
@@ -20,6 +22,8 @@ export const FAMILIES: readonly Family[] = [
   opticError,
   speedDowngrade,
   slowHostSide,
+  slowReceiver,
+  pauseStorm,
   straggler,
 ];
 

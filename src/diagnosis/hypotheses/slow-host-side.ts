@@ -3,14 +3,14 @@
  *
  * The port keeps its speed, the NIC waits for its host, and it pauses the switch that feeds it. All NICs of a host at once
  * are the host's doing (a BIOS setting, a riser), by Occam; a NIC that moved nothing tells nothing. Congestion in the
- * network looks otherwise: there the switch pauses, and the NIC does not wait for its host.
- * Not modelled: a receiver that is slow for other reasons, which would stall writes and never reads.
+ * network looks otherwise: there the switch pauses, and the NIC does not wait for its host. A receiver that is slow for
+ * other reasons stalls on writes and never on reads: slow-receiver.ts. Not modelled: which lane or which generation it is.
  */
 import { deviceId, elementRef, nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from '../features/context.js';
-import { STALL_METRICS, movedBytes, observeHostSides, pausesItsSwitch } from '../features/host-side.js';
+import { STALL_METRICS, movedBytes, observeHostSides } from '../features/host-side.js';
 import type { HostSideObservation } from '../features/host-side.js';
 import { number, seconds } from '../features/change.js';
 import { samplesWithin } from '../features/samples.js';
@@ -20,6 +20,7 @@ import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
+import { hostSideFindings } from './receiver-account.js';
 import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
 
 export const slowHostSide: Family = {
@@ -50,7 +51,7 @@ function slowNics(context: Context, sides: readonly HostSideObservation[]): Cand
       covers: [unitOf(side)],
       links: side.nic.ports.map((port) => context.topology.ports[port].link),
       nic: side.nic.index,
-      findings: findings(context, side, side.during),
+      findings: hostSideFindings(context, side.nic, side.during),
       during: side.during,
       onsetNs: onsetOf(context, [side]),
     };
@@ -83,7 +84,10 @@ function slowHosts(context: Context, sides: readonly HostSideObservation[]): Can
       findings: [
         { signature: 'all-nics-wait', outcome: outcome(slow.length === busy.length) },
         ...own.flatMap((side) =>
-          findings(context, side, during).map((finding): Finding => ({ ...finding, unit: unitOf(side) })),
+          hostSideFindings(context, side.nic, during).map((finding): Finding => ({
+            ...finding,
+            unit: unitOf(side),
+          })),
         ),
       ],
       during,
@@ -97,18 +101,6 @@ function slowHosts(context: Context, sides: readonly HostSideObservation[]): Can
 function keepsUp(context: Context, { nic, stalled }: HostSideObservation, during: Interval): boolean {
   const asked = STALL_METRICS.some((metric) => stalled[metric] !== null);
   return asked && movedBytes(context, nic, during) === true;
-}
-
-function findings(context: Context, side: HostSideObservation, during: Interval): Finding[] {
-  const [read, write] = STALL_METRICS.map((metric) => side.stalled[metric]);
-  const idle = side.during === null && movedBytes(context, side.nic, during) !== true;
-  const seen = (stalls: readonly Interval[] | null): boolean | null =>
-    idle || stalls === null ? null : stalls.length > 0;
-  return [
-    { signature: 'pcie-read-stalled', outcome: outcome(seen(read)) },
-    { signature: 'pcie-write-stalled', outcome: outcome(seen(write)) },
-    { signature: 'nic-pauses', outcome: outcome(idle ? null : pausesItsSwitch(context, side.nic, during)) },
-  ];
 }
 
 /** Within the first poll that shows it; null when that was the first of all. */

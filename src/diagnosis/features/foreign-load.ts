@@ -1,0 +1,220 @@
+/**
+ * Traffic that no job accounts for: what NICs sent and received beyond what the jobs' own connections delivered.
+ *
+ * Ranks report the payload of every connection, NICs report bytes on the wire; a healthy fabric shows one ratio between
+ * the two everywhere (headers, ACKs), which is read off the NICs themselves. What lies above it was sent by somebody
+ * else: a checkpoint, a storage, another tenant. A receiver is found poll by poll, its senders over all of that time,
+ * since each of many sends little. Where connections of a rank are missing from the evidence nothing is said about it.
+ * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
+ */
+import { edgeId } from '../../kernel/elements.js';
+import type { MetricName } from '../../telemetry/catalog.js';
+import type { Nic } from '../../topology/model.js';
+import type { Context, Interval } from './context.js';
+import { freshColumn } from './samples.js';
+import type { Column } from './samples.js';
+import { median } from './statistics.js';
+
+/** Share of a NIC's speed from which foreign bytes in one poll are believed; skewed polls reach less. */
+const LEAST_SHARE = 0.04;
+/** The same for a sender, over the whole time. */
+const LEAST_SENDER_SHARE = 0.004;
+/** A sender sends at least so much of what the busiest one does. */
+const LEAST_OF_BUSIEST = 0.15;
+/** Bytes by which foreign and missing ones may balance before they are taken for moved ranks. */
+const MOVED_SHARE = 0.5;
+const BYTES_PER_NS_PER_GBPS = 0.125;
+
+export interface ForeignSender {
+  nic: number;
+  bytes: number;
+}
+
+export interface ForeignLoad {
+  /** The NIC that receives. */
+  nic: number;
+  /** Polls in which it did, the first and the last of them. */
+  during: Interval;
+  /** Poll interval in which the load began; null when it was there from the start. */
+  began: Interval | null;
+  bytes: number;
+  /** Part of the NIC's speed that it took, in those polls. */
+  share: number;
+  /** Who sent meanwhile, the busiest first. */
+  senders: readonly ForeignSender[];
+}
+
+interface Excess {
+  /** At the NIC's own polls. */
+  timesNs: Float64Array;
+  /** Bytes on the wire that jobs do not account for, up to each poll. */
+  bytes: Float64Array;
+}
+
+export function observeForeignLoads(context: Context): ForeignLoad[] {
+  const received = excesses(context, 'port_rx_bytes', 1);
+  const sent = excesses(context, 'port_tx_bytes', 0);
+  return context.topology.nics.flatMap((nic) => {
+    const load = loadOf(context, nic, received[nic.index]);
+    return load === null || moved(context, received, load)
+      ? []
+      : [{ ...load, senders: sendersOf(context, sent, load) }];
+  });
+}
+
+type Received = Omit<ForeignLoad, 'senders'>;
+
+function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | null {
+  if (excess === null) return null;
+  const { timesNs, bytes } = excess;
+  const speed = nicBytesPerNs(context, nic);
+  let from = -1;
+  let to = -1;
+  let total = 0;
+  let activeNs = 0;
+  for (let index = 1; index < timesNs.length; index++) {
+    const gained = bytes[index] - bytes[index - 1];
+    const spanNs = timesNs[index] - timesNs[index - 1];
+    if (gained < LEAST_SHARE * speed * spanNs) continue;
+    if (from < 0) from = index;
+    to = index;
+    total += gained;
+    activeNs += spanNs;
+  }
+  if (from < 0) return null;
+  return {
+    nic: nic.index,
+    during: { fromNs: timesNs[from - 1], toNs: timesNs[to] },
+    began: from === 1 ? null : { fromNs: timesNs[from - 1], toNs: timesNs[from] },
+    bytes: total,
+    share: total / (speed * activeNs),
+  };
+}
+
+function sendersOf(context: Context, sent: readonly (Excess | null)[], load: Received): ForeignSender[] {
+  const lastsNs = load.during.toNs - load.during.fromNs;
+  const senders = context.topology.nics.flatMap((nic): ForeignSender[] => {
+    const excess = sent[nic.index];
+    if (excess === null || nic.index === load.nic) return [];
+    const bytes = gainOf(excess, load.during);
+    return bytes >= LEAST_SENDER_SHARE * nicBytesPerNs(context, nic) * lastsNs
+      ? [{ nic: nic.index, bytes }]
+      : [];
+  });
+  const most = Math.max(0, ...senders.map(({ bytes }) => bytes));
+  return senders
+    .filter(({ bytes }) => bytes >= LEAST_OF_BUSIEST * most)
+    .sort((one, other) => other.bytes - one.bytes || one.nic - other.nic);
+}
+
+/** Foreign bytes here that are missing elsewhere at the same time belong to ranks that moved. */
+function moved(context: Context, received: readonly (Excess | null)[], load: Received): boolean {
+  const missing = received.reduce(
+    (sum, excess) => sum + (excess === null ? 0 : Math.max(0, -gainOf(excess, load.during))),
+    0,
+  );
+  return missing > MOVED_SHARE * load.bytes;
+}
+
+/** Bytes between the polls that enclose a stretch. */
+function gainOf({ timesNs, bytes }: Excess, { fromNs, toNs }: Interval): number {
+  let first = 0;
+  let last = timesNs.length - 1;
+  while (first + 1 < timesNs.length && timesNs[first + 1] <= fromNs) first++;
+  while (last > first && timesNs[last - 1] >= toNs) last--;
+  return bytes[last] - bytes[first];
+}
+
+function nicBytesPerNs({ topology }: Context, nic: Nic): number {
+  const gbps = nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps, 0);
+  return gbps * BYTES_PER_NS_PER_GBPS;
+}
+
+/** By NIC; null where its counters, or connections of its ranks, are not known. */
+function excesses(context: Context, metric: MetricName, end: 0 | 1): (Excess | null)[] {
+  const { nics } = context.topology;
+  const edges = connectionsOf(context);
+  const wires = nics.map((nic) => wireBytes(context, metric, nic));
+  const payloads = wires.map((wire, nic) => {
+    const own = edges[nic];
+    if (wire === null || own === null) return null;
+    const sum = new Float64Array(wire.count);
+    for (const column of own[end]) addAt(sum, wire.timesNs, column);
+    return sum;
+  });
+  const factor = wireFactor(wires, payloads);
+  return wires.map((wire, nic) => {
+    const payload = payloads[nic];
+    if (wire === null || payload === null) return null;
+    const bytes = wire.values.map(
+      (value, index) => value - wire.values[0] - factor * (payload[index] - payload[0]),
+    );
+    return { timesNs: wire.timesNs, bytes };
+  });
+}
+
+/** Wire bytes per payload byte, as most NICs show it. */
+function wireFactor(wires: readonly (Column | null)[], payloads: readonly (Float64Array | null)[]): number {
+  const ratios = wires.flatMap((wire, nic) => {
+    const payload = payloads[nic];
+    if (wire === null || payload === null || wire.count < 2) return [];
+    const delivered = payload[wire.count - 1] - payload[0];
+    return delivered > 0 ? [(wire.values[wire.count - 1] - wire.values[0]) / delivered] : [];
+  });
+  return ratios.length === 0 ? 1 : median(ratios);
+}
+
+/** Both ports of a NIC added up at the first one's polls; null when a port was read less than twice, or went back. */
+function wireBytes(context: Context, metric: MetricName, nic: Nic): Column | null {
+  const [first, ...rest] = nic.ports.map((port) => freshColumn(context.readPort(metric, port)));
+  if ([first, ...rest].some((column) => column.count < 2 || goesBack(column))) return null;
+  if (rest.length === 0) return first;
+  const values = first.values.slice(0, first.count);
+  for (const column of rest) addAt(values, first.timesNs, column);
+  return { ...first, values };
+}
+
+function goesBack({ count, values }: Column): boolean {
+  for (let index = 1; index < count; index++) if (values[index] < values[index - 1]) return true;
+  return false;
+}
+
+/** Adds a counter, read between its polls, to sums at other instants. */
+function addAt(sums: Float64Array, timesNs: Float64Array, { count, timesNs: own, values }: Column): void {
+  let next = 0;
+  for (let index = 0; index < sums.length; index++) {
+    while (next < count && own[next] < timesNs[index]) next++;
+    if (next === 0) sums[index] += values[0];
+    else if (next === count) sums[index] += values[count - 1];
+    else {
+      const part = (timesNs[index] - own[next - 1]) / (own[next] - own[next - 1]);
+      sums[index] += values[next - 1] + part * (values[next] - values[next - 1]);
+    }
+  }
+}
+
+/** By NIC: payload counters of what its ranks send and of what they are sent; null where some are not known. */
+function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
+  const { gpus, nics } = context.topology;
+  const found = nics.map((): [Column[], Column[]] | null => [[], []]);
+  for (const job of context.jobs) {
+    const ranks = Array.from(job.placement, (): [number, number] => [0, 0]);
+    const prefix = edgeId(job.name, 0, 0).slice(0, -3);
+    for (const series of context.all('edge_tx_bytes')) {
+      if (!series.element.startsWith(prefix)) continue;
+      const [from, to] = series.element.slice(prefix.length).split('-').map(Number);
+      const column = freshColumn(series);
+      if (column.count < 2 || goesBack(column)) continue;
+      [from, to].forEach((rank, end) => {
+        ranks[rank][end]++;
+        found[gpus[job.placement[rank]].nic]?.[end].push(column);
+      });
+    }
+    // Connections come in both directions; a rank that is sent to by fewer than it sends to has senders that are mute.
+    ranks.forEach(([sends, receives], rank) => {
+      const { nic } = gpus[job.placement[rank]];
+      if (sends !== receives || sends === 0) found[nic] = null;
+    });
+  }
+  return found;
+}
