@@ -56,9 +56,32 @@ export interface TracesPaths {
   jobsCrossing(elementId: string): Promise<string[]>;
 }
 
+/** The begin of something in a job: of a step, of a collective over the fabric, of a checkpoint. */
+export interface JobBoundary {
+  /** Name of the job. */
+  job: string;
+  kind: 'step' | 'collective' | 'checkpoint';
+  /** Counted over the job's life from 1; left out: the next one. */
+  number?: number;
+}
+
+/** A fabric whose jobs tell when they begin a step, a collective or a checkpoint. */
+export interface WatchesJobs {
+  /**
+   * Goes on until the first of these boundaries, or to `untilNs`.
+   * @returns which of them came (index) and when it began; undefined when none did
+   */
+  untilBoundary(
+    boundaries: readonly JobBoundary[],
+    untilNs: number,
+  ): Promise<{ index: number; beganNs: number } | undefined>;
+}
+
 export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>
   'startJobs' in fabric && typeof fabric.startJobs === 'function';
 export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>
   'jobsCrossing' in fabric && typeof fabric.jobsCrossing === 'function';
+export const watchesJobs = (fabric: Fabric): fabric is Fabric & WatchesJobs =>
+  'untilBoundary' in fabric && typeof fabric.untilBoundary === 'function';

@@ -14,8 +14,10 @@ import type {
   ConfigurationSnapshot,
   Fabric,
   FabricDescription,
+  JobBoundary,
   RunsWorkload,
   TracesPaths,
+  WatchesJobs,
 } from '../contract/fabric.js';
 import type { Impairment } from '../contract/impairment.js';
 import type { Control } from './control.js';
@@ -27,7 +29,7 @@ interface Hold {
   wanted: Map<string, string>;
 }
 
-export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, TracesPaths {
+export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, TracesPaths, WatchesJobs {
   private readonly holds = new Map<string, Hold>();
   /** Ids that have been lifted; lifting one again changes nothing. */
   private readonly lifted = new Set<string>();
@@ -62,6 +64,16 @@ export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, Trac
   async startJobs(): Promise<void> {
     this.checkOpen();
     this.simulator.startJobs();
+  }
+
+  async untilBoundary(
+    boundaries: readonly JobBoundary[],
+    untilNs: number,
+  ): Promise<{ index: number; beganNs: number } | undefined> {
+    this.checkOpen();
+    const names = this.simulator.jobs.map((job) => job.name);
+    const wanted = boundaries.map(({ job, ...boundary }) => ({ ...boundary, job: names.indexOf(job) }));
+    return this.simulator.advanceToFirstBoundary(wanted, untilNs);
   }
 
   async jobsCrossing(elementId: string): Promise<string[]> {

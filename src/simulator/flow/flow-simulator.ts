@@ -228,18 +228,30 @@ export class FlowSimulator extends FabricControls {
    * @returns when it began, ns; undefined when it did not
    */
   advanceToBoundary(job: number, kind: BoundaryKind, untilNs: number, number?: number): number | undefined {
-    let beganNs: number | undefined;
-    this.runner.onBoundary = (which, what, count, nowNs) => {
-      if (which === job && what === kind && count >= (number ?? 0)) beganNs ??= nowNs;
+    return this.advanceToFirstBoundary([{ job, kind, number }], untilNs)?.beganNs;
+  }
+
+  /** The same for the first of several. @returns which of them it was, too */
+  advanceToFirstBoundary(
+    wanted: readonly { job: number; kind: BoundaryKind; number?: number }[],
+    untilNs: number,
+  ): { index: number; beganNs: number } | undefined {
+    let found: { index: number; beganNs: number } | undefined;
+    this.runner.onBoundary = (job, kind, count, beganNs) => {
+      if (found !== undefined) return;
+      const index = wanted.findIndex(
+        (one) => one.job === job && one.kind === kind && count >= (one.number ?? 0),
+      );
+      if (index >= 0) found = { index, beganNs };
     };
     try {
-      while (beganNs === undefined && this.clockNs < untilNs) {
+      while (found === undefined && this.clockNs < untilNs) {
         this.advance(Math.min(untilNs, Math.max(this.clockNs, this.queue.nextNs)));
       }
     } finally {
       this.runner.onBoundary = undefined;
     }
-    return beganNs;
+    return found;
   }
 
   /**
