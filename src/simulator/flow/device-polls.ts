@@ -7,7 +7,7 @@
  */
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { PollClock } from '../../telemetry/columns/poll-clock.js';
-import type { PollColumn } from '../../telemetry/columns/poll-column.js';
+import type { PollColumn, Read } from '../../telemetry/columns/poll-column.js';
 import type { DeviceReadings, Reading } from './device-readings.js';
 import type { SeriesBook } from './series-book.js';
 
@@ -22,7 +22,7 @@ interface Elements {
 
 interface PolledMetric {
   column: PollColumn;
-  read: (index: number) => number;
+  read: Read;
   elements: Elements;
   /** The question whether a device answers has an answer whatever happens. */
   always: boolean;

@@ -6,6 +6,7 @@
  */
 import { hashText } from '../../kernel/prng.js';
 import type { MetricName } from '../../telemetry/catalog.js';
+import { WholeCounter, type Read } from '../../telemetry/columns/poll-column.js';
 import { directionFrom, type Topology } from '../../topology/model.js';
 import type { Counters } from './counters.js';
 import { uniformAt } from './noise.js';
@@ -23,7 +24,7 @@ export interface DeviceSources {
 }
 
 /** The answer for an element, by its index (of a queue: class × ports + port). */
-export type Reading = readonly [metric: MetricName, read: (index: number) => number];
+export type Reading = readonly [metric: MetricName, read: Read];
 
 const NS_PER_S = 1e9;
 
@@ -50,6 +51,26 @@ class Tally {
   }
 }
 
+/** The draw of a port and round that all its FEC figures share: zero on average, with a standard deviation of one. */
+class Luck {
+  private readonly drawn: Float64Array;
+  private readonly round: Int32Array;
+
+  constructor(
+    ports: number,
+    private readonly seed: number,
+  ) {
+    this.drawn = new Float64Array(ports);
+    this.round = new Int32Array(ports).fill(-1);
+  }
+
+  of(port: number, round: number): number {
+    if (this.round[port] === round) return this.drawn[port];
+    this.round[port] = round;
+    return (this.drawn[port] = SQRT_12 * (uniformAt(this.seed, port, round) - 0.5));
+  }
+}
+
 /** Share of the time since the last reading that a time counter covered, by NIC. */
 class Share {
   private readonly readNs: Float64Array;
@@ -73,7 +94,9 @@ export class DeviceReadings {
   /** Of the poll under way. */
   nowNs = 0;
   round = 0;
-  private readonly directionOf: Int32Array;
+  /** By port: the direction it sends on, and that on which it receives. */
+  private readonly sends: Int32Array;
+  private readonly receives: Int32Array;
   private readonly seed: number;
 
   constructor(
@@ -83,7 +106,8 @@ export class DeviceReadings {
   ) {
     const { topology } = sources;
     this.seed = hashText('fec-poll', runSeed >>> 0);
-    this.directionOf = Int32Array.from(topology.ports, (port) => directionFrom(topology, port.index));
+    this.sends = Int32Array.from(topology.ports, (port) => directionFrom(topology, port.index));
+    this.receives = this.sends.map((direction) => direction ^ 1);
   }
 
   switches(): Reading[] {
@@ -96,33 +120,33 @@ export class DeviceReadings {
 
   ports(): Reading[] {
     const { physical, rates, counters } = this.sources;
-    const { directionOf: sends } = this;
+    const { sends, receives } = this;
     return [
       ['port_rate_gbps', (port) => (physical.operUp[port] === 1 ? rates.linkGbps[sends[port] >> 1] : NaN)],
       ['port_tx_bytes', (port) => Math.floor(counters.sent(sends[port]))],
-      ['port_rx_bytes', (port) => Math.floor(counters.received(sends[port] ^ 1))],
+      ['port_rx_bytes', (port) => Math.floor(counters.received(receives[port]))],
       ['port_tx_discards', (port) => Math.floor(counters.discarded(port))],
-      ['port_rx_discards', (port) => Math.floor(counters.overflowed[sends[port] ^ 1])],
-      ['port_rx_errors', (port) => Math.floor(counters.damaged[sends[port] ^ 1])],
-      ['port_link_down_events', (port) => physical.linkDownEvents[port]],
+      ['port_rx_discards', new WholeCounter(counters.overflowed, receives)],
+      ['port_rx_errors', new WholeCounter(counters.damaged, receives)],
+      ['port_link_down_events', new WholeCounter(physical.linkDownEvents)],
       ['port_pause_rx_s', (port) => counters.pausedNs[sends[port]] / NS_PER_S],
-      ['port_pause_tx_s', (port) => counters.pausedNs[sends[port] ^ 1] / NS_PER_S],
-      ['port_pause_rx_frames', (port) => Math.floor(counters.pauseFrames[sends[port]])],
-      ['port_pause_tx_frames', (port) => Math.floor(counters.pauseFrames[sends[port] ^ 1])],
+      ['port_pause_tx_s', (port) => counters.pausedNs[receives[port]] / NS_PER_S],
+      ['port_pause_rx_frames', new WholeCounter(counters.pauseFrames, sends)],
+      ['port_pause_tx_frames', new WholeCounter(counters.pauseFrames, receives)],
       ...this.fec(),
     ];
   }
 
   private fec(): Reading[] {
     const { signals, rates, topology } = this.sources;
-    const { directionOf: sends } = this;
-    const luck = (port: number): number => SQRT_12 * (uniformAt(this.seed, port, this.round) - 0.5);
+    const { receives } = this;
+    const luck = new Luck(topology.ports.length, this.seed);
     const tally = (counter: Float64Array): ((port: number) => number) => {
       const counts = new Tally(topology.ports.length);
       return (port) => {
-        const receives = sends[port] ^ 1;
-        signals.settle(this.nowNs, receives);
-        return counts.count(port, counter[receives], luck(port));
+        const direction = receives[port];
+        signals.settle(this.nowNs, direction);
+        return counts.count(port, counter[direction], luck.of(port, this.round));
       };
     };
     return [
@@ -132,12 +156,12 @@ export class DeviceReadings {
       [
         'port_fec_pre_ber',
         (port) => {
-          const receives = sends[port] ^ 1;
-          if (!signals.receives(receives)) return NaN;
+          const direction = receives[port];
+          if (!signals.receives(direction)) return NaN;
           // Worked out from the bits corrected in a second, so few errors make a rough figure.
-          const mean = signals.bitErrorRatio(receives);
-          const errors = Math.max(1, mean * rates.linkGbps[receives >> 1] * NS_PER_S);
-          return mean * Math.max(0, 1 + luck(port) / Math.sqrt(errors));
+          const mean = signals.bitErrorRatio(direction);
+          const errors = Math.max(1, mean * rates.linkGbps[direction >> 1] * NS_PER_S);
+          return mean * Math.max(0, 1 + luck.of(port, this.round) / Math.sqrt(errors));
         },
       ],
     ];
@@ -145,7 +169,7 @@ export class DeviceReadings {
 
   queues(): Reading[] {
     const { topology, counters } = this.sources;
-    const { directionOf: sends } = this;
+    const { sends } = this;
     const ports = topology.ports.length;
     type ByClass = readonly Float64Array[];
     const byPort = (counter: ByClass) => (queue: number) =>
@@ -171,7 +195,7 @@ export class DeviceReadings {
 
   nics(): Reading[] {
     const { topology, counters } = this.sources;
-    const whole = (counter: Float64Array) => (nic: number) => Math.floor(counter[nic]);
+    const whole = (counter: Float64Array): WholeCounter => new WholeCounter(counter);
     const share = (counterNs: Float64Array): ((nic: number) => number) => {
       const shares = new Share(topology.nics.length);
       return (nic) => shares.read(nic, this.nowNs, counterNs[nic]);

@@ -19,6 +19,9 @@ export class Placements {
   private readonly stores = new Set<number>();
   /** Grows with every change. */
   version = 0;
+  /** By host: GPUs in use, as of a version. */
+  private readonly counts: Int32Array;
+  private countedVersion = -1;
 
   constructor(
     private readonly topology: Topology,
@@ -29,6 +32,7 @@ export class Placements {
     this.held = jobs.map(({ placement }) => placement);
     this.last = [...this.held];
     this.drained = new Uint8Array(topology.devices.length);
+    this.counts = new Int32Array(topology.devices.length);
     for (const { checkpoint } of jobs) {
       for (const gpu of checkpoint?.traffic?.receivers ?? []) this.stores.add(topology.gpus[gpu].host);
     }
@@ -44,11 +48,14 @@ export class Placements {
   }
 
   gpusInUse(host: number): number {
-    let count = 0;
-    for (const placement of this.held) {
-      for (const gpu of placement) if (this.topology.gpus[gpu].host === host) count++;
+    if (this.countedVersion !== this.version) {
+      this.countedVersion = this.version;
+      this.counts.fill(0);
+      for (const gpu of this.held.flatMap((placement) => [...placement])) {
+        this.counts[this.topology.gpus[gpu].host]++;
+      }
     }
-    return count;
+    return this.counts[host];
   }
 
   isDrained(host: number): boolean {

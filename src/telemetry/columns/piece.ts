@@ -26,10 +26,14 @@ export interface Stage<T extends Numbers> {
   rounds: number;
 }
 
-/** Packs a stage; undefined when every element stayed at what it held before. */
-export function pack<T extends Numbers>(stage: Stage<T>, held: T): Piece<T> | undefined {
+/**
+ * Packs a stage; undefined when every element stayed at what it held before.
+ * @param seekEqual false where courses are known to be all different, so that looking for equal ones is in vain
+ */
+export function pack<T extends Numbers>(stage: Stage<T>, held: T, seekEqual = true): Piece<T> | undefined {
   const members = movers(stage, held);
   if (members.length === 0) return undefined;
+  if (!seekEqual) return { members, courses: copyCourses(stage, members) };
   const { courseOf, firsts } = sameCourses(stage, members);
   const courses = copyCourses(stage, firsts);
   return firsts.length === members.length ? { members, courses } : { members, courseOf, courses };

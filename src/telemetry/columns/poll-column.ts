@@ -12,8 +12,22 @@ import type { PollClock, RoundRange } from './poll-clock.js';
 /** Beside the codes of QUALITY: nothing arrived. */
 export const ABSENT = 3;
 
+/** How an element is read: worked out, or a counter's whole number. NaN means that the answer was N/A. */
+export type Read = ((index: number) => number) | WholeCounter;
+
+/** A counter as devices show it, rounded down; `places` tells where an element's figure is, its own index if left out. */
+export class WholeCounter {
+  constructor(
+    readonly figures: Float64Array | Int32Array,
+    readonly places?: Int32Array,
+  ) {}
+}
+
 /** Rounds of a piece: enough to share courses, few enough to keep the unpacked rows small. */
 const PIECE_ROUNDS = 16;
+
+/** After a piece whose courses are all different, as those of noisy figures are, so many are not searched. */
+const PIECES_BETWEEN_SEARCHES = 8;
 
 export class PollColumn {
   readonly size: number;
@@ -29,6 +43,8 @@ export class PollColumn {
   private readonly fresh: Uint8Array;
   /** By element: 1 when the last answer that arrived was a value. */
   private readonly answered: Uint8Array;
+  private packed = 0;
+  private seekFrom = 0;
   private readonly values: (Piece<Float64Array> | undefined)[] = [];
   private readonly exceptions: (Piece<Uint8Array> | undefined)[] = [];
 
@@ -50,13 +66,27 @@ export class PollColumn {
     this.row = this.staged++ * this.size;
   }
 
-  /** Takes the values of elements `from` up to `to` of this round; NaN means that the answer was N/A. */
-  fill(from: number, to: number, indices: Int32Array, read: (index: number) => number): void {
+  /** Takes the values of elements `from` up to `to` of this round. */
+  fill(from: number, to: number, indices: Int32Array, read: Read): void {
+    if (read instanceof WholeCounter) this.count(from, to, indices, read);
+    else this.ask(from, to, indices, read);
+  }
+
+  private ask(from: number, to: number, indices: Int32Array, read: (index: number) => number): void {
     const { rows, row } = this;
     for (let element = from; element < to; element++) {
       const value = read(indices[element]);
       rows[row + element] = value;
       if (value !== value) this.mark(element, QUALITY.notAvailable);
+    }
+  }
+
+  private count(from: number, to: number, indices: Int32Array, { figures, places }: WholeCounter): void {
+    const { rows, row } = this;
+    if (places === undefined) {
+      for (let at = from; at < to; at++) rows[row + at] = Math.floor(figures[indices[at]]);
+    } else {
+      for (let at = from; at < to; at++) rows[row + at] = Math.floor(figures[places[indices[at]]]);
     }
   }
 
@@ -143,7 +173,12 @@ export class PollColumn {
 
   private packStage(): void {
     const stage = { size: this.size, rounds: PIECE_ROUNDS };
-    this.values.push(pack({ ...stage, rows: this.rows }, this.held));
+    const seeks = this.packed++ >= this.seekFrom;
+    const values = pack({ ...stage, rows: this.rows }, this.held, seeks);
+    if (seeks && values !== undefined && values.courseOf === undefined) {
+      this.seekFrom = this.packed + PIECES_BETWEEN_SEARCHES;
+    }
+    this.values.push(values);
     const { codes } = this;
     this.exceptions.push(
       codes === undefined || !this.stageHasCodes ? undefined : pack({ ...stage, rows: codes }, this.fresh),
