@@ -37,7 +37,18 @@ export type Way = number;
 export const dataWay = (qp: number): Way => 2 * qp;
 export const ackWay = (qp: number): Way => 2 * qp + 1;
 
+/** Queues whose packets are lost although the wire is well. */
+export interface LostQueues {
+  readonly some: boolean;
+  /** Grows with every change. */
+  readonly version: number;
+  losesPriority(direction: number, priority: number): boolean;
+}
+
+const NONE_LOST: LostQueues = { some: false, version: 0, losesPriority: () => false };
+
 export class Connections {
+  lostQueues = NONE_LOST;
   readonly all: Connection[] = [];
   qpCount = 0;
   /** By QP: its connection. */
@@ -137,9 +148,14 @@ export class Connections {
     return this.beliefs.epoch;
   }
 
-  /** Grows when some link carries more or less than before, or processes are gone. */
+  /** Grows when some link, or queue, carries more or less than before, or processes are gone. */
   get wireVersion(): number {
-    return this.physical.version + this.losses;
+    return this.physical.version + this.losses + this.lostQueues.version;
+  }
+
+  /** Packets get across a direction of a link. */
+  carries(direction: number): boolean {
+    return this.physical.usable[direction] === 1;
   }
 
   /** Brings the QP's paths up to date with the routes. */
@@ -210,8 +226,15 @@ export class Connections {
     const length = this.lengths[way];
     const { usable } = this.physical;
     let index = 0;
-    while (index < length && usable[this.paths[start + index]] === 1) index++;
+    while (index < length && usable[this.paths[start + index]] === 1) {
+      if (this.lostQueues.some && this.lost(way, this.paths[start + index])) break;
+      index++;
+    }
     return index;
+  }
+
+  private lost(way: Way, direction: number): boolean {
+    return this.lostQueues.losesPriority(direction, this.all[this.connectionOf[way >> 1]].priority);
   }
 
   /**

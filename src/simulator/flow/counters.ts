@@ -14,6 +14,10 @@ export class Counters {
   readonly priorities: readonly number[];
   /** By class, then direction: bytes that crossed the link. */
   readonly carried: readonly Float64Array[];
+  /** By class, then direction: bytes that have crossed it and wait in a queue further on. */
+  private readonly ahead: readonly Float64Array[];
+  /** The highest reading of the two together: none falls behind an older one. */
+  private readonly most: readonly Float64Array[];
   /** By class, then direction: bytes sent that never arrived. */
   readonly vanished: readonly Float64Array[];
   /** By class, then port: packets dropped before they were sent. */
@@ -58,6 +62,8 @@ export class Counters {
     this.priorities = [...new Set(priorities)].sort((a, b) => a - b);
     const perClass = (length: number): Float64Array[] => this.priorities.map(() => new Float64Array(length));
     this.carried = perClass(2 * topology.links.length);
+    this.ahead = perClass(2 * topology.links.length);
+    this.most = perClass(2 * topology.links.length);
     this.vanished = perClass(2 * topology.links.length);
     this.discards = perClass(topology.ports.length);
     this.ackTimeouts = new Float64Array(topology.nics.length);
@@ -112,17 +118,34 @@ export class Counters {
 
   /** Bytes that the sending port of a direction has put on the wire, all classes. */
   sent(direction: number): number {
-    return this.total(this.carried, direction) + this.total(this.vanished, direction);
+    return this.received(direction) + this.total(this.vanished, direction);
   }
 
   /** Bytes that arrived at the other end. */
   received(direction: number): number {
-    return this.total(this.carried, direction);
+    let sum = 0;
+    for (let classIndex = 0; classIndex < this.carried.length; classIndex++) {
+      sum += this.crossed(classIndex, direction);
+    }
+    return sum;
   }
 
   /** Bytes that one class has sent. */
   sentByClass(classIndex: number, direction: number): number {
-    return this.carried[classIndex][direction] + this.vanished[classIndex][direction];
+    return this.crossed(classIndex, direction) + this.vanished[classIndex][direction];
+  }
+
+  /** Bytes of a class that have crossed a direction, those that wait further on included. */
+  private crossed(classIndex: number, direction: number): number {
+    const now = this.carried[classIndex][direction] + this.ahead[classIndex][direction];
+    const most = this.most[classIndex];
+    if (now > most[direction]) most[direction] = now;
+    return most[direction];
+  }
+
+  /** @param bytes that have crossed the direction and wait in a queue further on, from now on */
+  setAhead(classIndex: number, direction: number, bytes: number): void {
+    this.ahead[classIndex][direction] = bytes;
   }
 
   discarded(port: number): number {

@@ -30,6 +30,8 @@ export const EVENT = {
   checkpointDone: 30,
   /** Subject job: the next phase of its restart. */
   jobRestart: 31,
+  /** Subject direction, detail class: a pause watchdog has waited long enough. */
+  watchdog: 20,
   /** Subject job: its peers give up on a dead host. */
   jobLost: 10,
 } as const;

@@ -158,7 +158,7 @@ export abstract class FabricControls {
    * @throws InputError for a priority without queues
    */
   setPauseStorm(nic: number, priority: number, on: boolean): void {
-    this.storms.set(nic, this.classOf(priority), on);
+    this.storms.set(this.nowNs, nic, this.classOf(priority), on);
     this.settle();
   }
 

@@ -1,50 +1,28 @@
 /**
- * Flows that run: exact max-min rates, completions, stalls and resumptions, and the bytes they leave in counters.
+ * Flows that run: their rates, completions, stalls and resumptions, and the bytes they leave in counters.
  *
  * A flow is one shape with so many wire bytes to go. While any of its QPs has no working path the whole flow stands
- * still, since its edges move at the pace of the slowest. Rates are re-solved once per instant, for what its events
- * touched; a flow's bytes are settled only when its rate changes or someone reads counters.
- * Not modelled: slow start after a stall, congestion control, queues.
+ * still, since its edges move at the pace of the slowest. Rates are exactly max-min fair, re-solved once per instant for
+ * what its events touched; where the fabric is contended, those of the congestion equilibrium take their place. A flow's
+ * bytes are settled only when its rate changes or someone reads counters. Not modelled: slow start after a stall.
  */
 import { packetBytes, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
+import type { ByteBook } from './byte-book.js';
+import type { CongestionEngine } from './congestion-engine.js';
 import type { Connections } from './connections.js';
 import type { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
 import type { FlowShape } from './flow-shape.js';
 import { HostSide } from './host-side.js';
-import { countLosses, countTimeouts } from './losses.js';
-import { MaxMin } from './maxmin.js';
-import type { PhysicalLayer } from './physical-layer.js';
+import { countTimeouts } from './losses.js';
+import type { MaxMin } from './maxmin.js';
+import type { PauseStorms } from './pause-storms.js';
 import type { QpTimers } from './qp-timers.js';
 import type { Rates } from './rates.js';
+import { flowOrder, IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './running-flow.js';
 import type { Signals } from './signals.js';
-
-const IDLE = 0;
-/** Told to start at this instant; runs or stalls once all events of the instant are known. */
-const STARTING = 1;
-const RUNNING = 2;
-const STALLED = 3;
-/** All bytes are across; the latency of the dependent steps is still to pass. */
-const TAIL = 4;
-
-interface Flow {
-  state: number;
-  shape: FlowShape | undefined;
-  /** Version of the shape that the solver knows. */
-  version: number;
-  job: number;
-  operation: number;
-  classIndex: number;
-  variable: number;
-  remaining: number;
-  rate: number;
-  settledNs: number;
-  /** Bytes of the variable that no counter has seen yet. */
-  unread: number;
-  event: number;
-}
 
 export interface FlowListener {
   flowDone(job: number, operation: number): void;
@@ -53,8 +31,11 @@ export interface FlowListener {
 }
 
 export class FlowEngine {
-  private readonly solver: MaxMin;
   private readonly flows: Flow[] = [];
+  /** Those that run and cross the fabric, in their fixed order. */
+  private readonly crossing: Flow[] = [];
+  /** QPs behind a pause without end. */
+  private heldQps: readonly number[] = [];
   private readonly free: number[] = [];
   private readonly flowOfVariable: number[] = [];
   private timers!: QpTimers;
@@ -62,6 +43,9 @@ export class FlowEngine {
   private seenEpoch = 0;
   private seenVersion = 0;
   private seenConditions = 0;
+  private seenCongestion = 0;
+  /** Rates are not those of the max-min solver. */
+  private overruled = false;
   readonly hostSide: HostSide;
   private someQpResumed = false;
   private readonly starting: number[] = [];
@@ -73,13 +57,17 @@ export class FlowEngine {
     private readonly settings: FabricSettings,
     private readonly queue: EventQueue,
     private readonly beliefs: Beliefs,
-    private readonly physical: PhysicalLayer,
     private readonly connections: Connections,
     private readonly counters: Counters,
+    private readonly solver: MaxMin,
+    private readonly bytes: ByteBook,
+    private readonly congestion: CongestionEngine,
+    private readonly storms: PauseStorms,
   ) {
-    this.solver = new MaxMin(rates.capacities);
     this.hostSide = new HostSide(beliefs.graph.topology, rates, counters, (capacity) =>
-      this.solver.load(capacity),
+      this.overruled
+        ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
+        : solver.load(capacity),
     );
   }
 
@@ -97,7 +85,7 @@ export class FlowEngine {
     classIndex: number,
     wireBytes = shape.wireBytes,
   ): void {
-    const index = this.free.pop() ?? this.newFlow();
+    const index = this.free.pop() ?? this.flows.push(idleFlow()) - 1;
     const flow = this.flows[index];
     flow.shape = shape;
     flow.job = job;
@@ -188,36 +176,22 @@ export class FlowEngine {
       if (this.flows[index].state === STARTING) this.runOrStall(nowNs, index);
     }
     this.starting.length = 0;
+    if (this.seenCongestion !== this.congestion.version) {
+      this.seenCongestion = this.congestion.version;
+      this.unsolved = true;
+    }
     if (this.unsolved) this.solve(nowNs);
   }
 
   /** Moves all bytes sent so far into the counters. */
   readCounters(nowNs: number): void {
     this.hostSide.account(nowNs);
+    this.congestion.account(nowNs);
     for (const flow of this.flows) {
       if (flow.state !== RUNNING) continue;
       this.settle(flow, nowNs);
-      this.flush(flow);
+      this.bytes.flush(flow);
     }
-  }
-
-  private newFlow(): number {
-    return (
-      this.flows.push({
-        state: IDLE,
-        shape: undefined,
-        version: -1,
-        job: -1,
-        operation: -1,
-        classIndex: 0,
-        variable: -1,
-        remaining: 0,
-        rate: 0,
-        settledNs: 0,
-        unread: 0,
-        event: -1,
-      }) - 1
-    );
   }
 
   private finishAfter(nowNs: number, index: number, delayNs: number): void {
@@ -254,15 +228,21 @@ export class FlowEngine {
     flow.variable = this.solver.add(shape.links, shape.coefficients, shape.linkCount);
     if (shape.cap < Infinity) this.solver.setCap(flow.variable, shape.cap);
     this.flowOfVariable[flow.variable] = index;
+    this.congestion.enter(shape, flow.classIndex);
+    if (shape.crossesFabric) this.insert(flow);
     this.unsolved = true;
+  }
+
+  private insert(flow: Flow): void {
+    const { crossing } = this;
+    let at = crossing.length;
+    while (at > 0 && flowOrder(crossing[at - 1], flow) > 0) at--;
+    crossing.splice(at, 0, flow);
   }
 
   /** No QP waits for a retransmission, and all have a path that works. */
   private well(shape: FlowShape): boolean {
-    for (let at = 0; at < shape.qps.length; at++) {
-      if (this.timers.stalled(shape.qps[at])) return false;
-    }
-    return shape.alive();
+    return !this.waits(shape) && shape.alive();
   }
 
   /** Stops a flow and starts the timers of its QPs that have lost their path. */
@@ -282,8 +262,9 @@ export class FlowEngine {
     shape.connectionIds.forEach((id, edge) => {
       const { firstQp, qpCount } = this.connections.all[id];
       for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
-        if (this.timers.stalled(qp) || this.connections.silent(qp) || this.connections.alive(qp)) continue;
-        this.timers.stall(nowNs, qp, windowPackets * shape.weights[edge]);
+        if (this.connections.silent(qp) || this.connections.alive(qp)) continue;
+        if (this.timers.stalled(qp)) this.timers.loseHold(qp);
+        else this.timers.stall(nowNs, qp, windowPackets * shape.weights[edge]);
       }
     });
   }
@@ -319,32 +300,53 @@ export class FlowEngine {
 
   private waits(shape: FlowShape): boolean {
     for (let at = 0; at < shape.qps.length; at++) {
-      if (this.timers.stalled(shape.qps[at])) return true;
+      if (this.timers.stalled(shape.qps[at]) && !this.timers.isHeld(shape.qps[at])) return true;
     }
     return false;
   }
 
   private solve(nowNs: number): void {
+    const { solver, congestion, storms } = this;
     this.unsolved = false;
     this.hostSide.account(nowNs);
-    this.solver.solve();
-    this.hostSide.update();
-    for (let at = 0; at < this.solver.changedCount; at++) {
-      const variable = this.solver.changed(at);
+    congestion.account(nowNs);
+    solver.solve();
+    const picture = congestion.find(this.crossing);
+    const overrules = picture?.congested ?? false;
+    for (let at = 0; at < solver.changedCount; at++) {
+      const variable = solver.changed(at);
       const index = this.flowOfVariable[variable];
-      const flow = this.flows[index];
-      this.settle(flow, nowNs);
-      flow.rate = this.solver.rate(variable);
-      this.queue.cancel(flow.event);
-      flow.event = -1;
-      if (flow.rate > 0 && flow.remaining < Infinity) {
-        flow.event = this.queue.schedule(
-          nowNs + Math.max(0, flow.remaining / flow.rate),
-          EVENT.flowTransferred,
-          index,
-        );
-      }
+      if (overrules && this.flows[index].shape!.crossesFabric) continue;
+      this.setRate(nowNs, this.flows[index], solver.rate(variable));
     }
+    for (let at = 0; at < this.crossing.length && (overrules || this.overruled); at++) {
+      const flow = this.crossing[at];
+      const rate = overrules ? picture!.rates[at] : solver.rate(flow.variable);
+      if (rate !== flow.rate || flow.event < 0) this.setRate(nowNs, flow, rate);
+    }
+    this.overruled = overrules;
+    this.hostSide.update();
+    this.holdQps(nowNs, picture?.heldQps ?? []);
+    if (storms.some) storms.review(nowNs, (queue) => picture?.stuck.has(queue) ?? false);
+  }
+
+  private setRate(nowNs: number, flow: Flow, rate: number): void {
+    this.settle(flow, nowNs);
+    flow.rate = rate;
+    this.queue.cancel(flow.event);
+    flow.event = -1;
+    if (rate <= 0 || flow.remaining === Infinity) return;
+    const endNs = nowNs + Math.max(0, flow.remaining / rate);
+    flow.event = this.queue.schedule(endNs, EVENT.flowTransferred, this.flowOfVariable[flow.variable]);
+  }
+
+  /** Lets the timers of QPs run that a pause holds, and those go on that it holds no longer. */
+  private holdQps(nowNs: number, qps: readonly number[]): void {
+    if (qps === this.heldQps) return;
+    const now = new Set(qps);
+    for (const qp of this.heldQps) if (!now.has(qp)) this.timers.release(nowNs, qp);
+    for (const qp of qps) this.timers.hold(nowNs, qp);
+    this.heldQps = qps;
   }
 
   private settle(flow: Flow, nowNs: number): void {
@@ -356,39 +358,13 @@ export class FlowEngine {
 
   /** Takes a running flow out of the solver, its bytes counted. */
   private release(flow: Flow): void {
-    this.flush(flow);
+    this.bytes.flush(flow);
     flow.rate = 0;
     if (flow.variable < 0) return;
     this.solver.remove(flow.variable);
     flow.variable = -1;
+    this.congestion.leave(flow.shape!, flow.classIndex);
+    if (flow.shape!.crossesFabric) this.crossing.splice(this.crossing.indexOf(flow), 1);
     this.unsolved = true;
-  }
-
-  private flush(flow: Flow): void {
-    const bytes = flow.unread;
-    if (bytes === 0) return;
-    flow.unread = 0;
-    const { links, coefficients, linkCount, connectionIds, weights, payloadPerWire } = flow.shape!;
-    const carried = this.counters.carried[flow.classIndex];
-    for (let at = 0; at < linkCount && links[at] < carried.length; at++) {
-      carried[links[at]] += coefficients[at] * bytes;
-    }
-    const { delivered } = this.counters;
-    const payload = bytes * payloadPerWire;
-    for (let at = 0; at < connectionIds.length; at++) delivered[connectionIds[at]] += weights[at] * payload;
-    if (flow.shape!.lossy.length > 0) this.countDamage(flow.shape!, bytes);
-  }
-
-  /** Frames that links damaged while so many useful bytes got across, and how the NICs noticed. */
-  private countDamage(shape: FlowShape, bytes: number): void {
-    const { counters, connections, timers, signals } = this;
-    const packets = bytes / packetBytes(this.settings);
-    for (let at = 0; at < shape.linkCount && shape.links[at] < signals.frameLoss.length; at++) {
-      const direction = shape.links[at];
-      counters.damaged[direction] += shape.coefficients[at] * packets * signals.frameLoss[direction];
-    }
-    for (const lossy of shape.lossy) {
-      countLosses(lossy, packets * lossy.weight, counters, connections, timers.schedule);
-    }
   }
 }

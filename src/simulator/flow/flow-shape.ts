@@ -13,6 +13,8 @@ import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from './connections.js';
 import { lossyQp, pathLoss, slowdown, type LossyQp } from './losses.js';
 import { hostRead, hostWrite, scaleUpIn, scaleUpOut, type Rates } from './rates.js';
+import type { EquilibriumPaths } from './equilibrium/model.js';
+import { gatherPaths } from './shape-paths.js';
 import type { RetransmissionSchedule } from './retransmission.js';
 import type { Signals } from './signals.js';
 
@@ -33,9 +35,19 @@ export interface ShapeContext {
   schedule: RetransmissionSchedule;
   /** One cell per capacity, all zero between uses. */
   scratch: Float64Array;
+  /** How many there are. */
+  shapes: number;
+}
+
+/** Ways of a shape's data, one per QP that crosses the fabric, and the QP of each. */
+export interface ShapePaths {
+  paths: EquilibriumPaths;
+  pathQps: Int32Array;
 }
 
 export class FlowShape {
+  /** In order of creation. */
+  readonly id: number;
   /** Connections of the fabric edges, and the weight of each edge (1 for the heaviest of the group). */
   readonly connectionIds: number[] = [];
   readonly weights: number[] = [];
@@ -58,6 +70,8 @@ export class FlowShape {
   private checkedEpoch = -1;
   private checkedWires = -1;
   private works = true;
+  private ways: ShapePaths | undefined;
+  private waysVersions = -1;
   private readonly usesScaleUp: boolean;
   /** Grows when `links` and `coefficients` change. */
   version = -1;
@@ -81,6 +95,7 @@ export class FlowShape {
     private readonly limit = Infinity,
   ) {
     const { topology, settings, connections } = context;
+    this.id = context.shapes++;
     const heaviest = edges.reduce((most, edge) => Math.max(most, edge.bytes), 0);
     this.wireBytes = (heaviest / queuePairs) * wireFactor(settings);
     this.usesScaleUp = topology.scaleUpGbps > 0;
@@ -146,6 +161,15 @@ export class FlowShape {
     this.pathVersions = versions;
     this.roundTripNs = this.longestRoundTripNs();
     this.gather();
+  }
+
+  /** The ways of the data, as of the last `compile`. */
+  paths(): ShapePaths {
+    if (this.ways === undefined || this.waysVersions !== this.pathVersions) {
+      this.waysVersions = this.pathVersions;
+      this.ways = gatherPaths(this.connectionIds, this.weights, this.context.connections);
+    }
+    return this.ways;
   }
 
   private gather(): void {

@@ -4,7 +4,7 @@
  * Event-driven: between two events all rates are constant. Per instant: all its events, then what they mean for
  * paths, flows and rates, once; polls come last, so they see the state after the instant's events. The same topology,
  * jobs, settings and seed, driven by the same calls, give the same evidence byte for byte.
- * Not modelled: packets, queues, ECN, PFC and congestion control; sharing is exact max-min.
+ * Not modelled: single packets; queues, marks and pauses are those of the steady state between events.
  */
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
@@ -14,6 +14,8 @@ import type { Job } from '../../workload/job.js';
 import { priorityClasses } from '../congestion-settings.js';
 import type { FabricSettings } from '../settings.js';
 import { Beliefs } from './beliefs.js';
+import { ByteBook } from './byte-book.js';
+import { assembleCongestion } from './congestion-parts.js';
 import { Connections } from './connections.js';
 import { ControlPlane } from './control-plane.js';
 import { Counters } from './counters.js';
@@ -27,6 +29,7 @@ import { prepareJob, type KnownConnections, type ReadyJob } from './job-program.
 import { JobRunner, type BoundaryKind } from './job-runner.js';
 import { JobSupervisor, type MoveOrder } from './job-supervisor.js';
 import { JobLatencies } from './latencies.js';
+import { MaxMin } from './maxmin.js';
 import { PathUse } from './path-use.js';
 import { PauseStorms } from './pause-storms.js';
 import { PhysicalLayer } from './physical-layer.js';
@@ -76,7 +79,16 @@ export class FlowSimulator extends FabricControls {
     const scratch = new Float64Array(rates.capacities.length);
     const signals = new Signals(topology, settings, queue, physical, rates, seed);
     const schedule = new RetransmissionSchedule(settings);
-    const context: ShapeContext = { topology, settings, connections, rates, signals, schedule, scratch };
+    const context: ShapeContext = {
+      topology,
+      settings,
+      connections,
+      rates,
+      signals,
+      schedule,
+      scratch,
+      shapes: 0,
+    };
     const known = jobs.map((): KnownConnections => new Map<string, number>());
     const ready = jobs.map((job, index) => prepareJob(job, index, context, known[index]));
     const placements = new Placements(topology, jobs, (host) => physical.deviceUp[host] === 1);
@@ -89,10 +101,27 @@ export class FlowSimulator extends FabricControls {
     this.signals = signals;
     this.connections = connections;
     this.counters = counters;
-    this.storms = new PauseStorms(topology, 2 * topology.links.length);
-    this.switches = new SwitchClasses(topology, settings, counters.priorities);
+    const switches = new SwitchClasses(topology, settings, counters.priorities);
+    const storms = new PauseStorms(topology, settings, queue, switches, counters);
+    this.switches = switches;
+    this.storms = storms;
+    connections.lostQueues = storms;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    this.flows = new FlowEngine(rates, signals, settings, queue, beliefs, physical, connections, counters);
+    const solver = new MaxMin(rates.capacities);
+    const parts = { connections, counters, rates, signals, switches, storms, solver };
+    this.flows = new FlowEngine(
+      rates,
+      signals,
+      settings,
+      queue,
+      beliefs,
+      connections,
+      counters,
+      solver,
+      new ByteBook(settings, connections, counters, signals, schedule),
+      assembleCongestion(topology, settings, parts),
+      storms,
+    );
     this.timers = new QpTimers(
       topology,
       settings,
@@ -100,6 +129,7 @@ export class FlowSimulator extends FabricControls {
       physical,
       connections,
       counters,
+      storms,
       this.qpListener(connections),
     );
     this.load = new InjectedTraffic(context, connections, counters, this.timers, this.flows);
@@ -341,6 +371,8 @@ export class FlowSimulator extends FabricControls {
         return this.runner.emptyCollective(nowNs, subject, detail);
       case EVENT.alignment:
         return this.signals.alignmentDue(nowNs, subject);
+      case EVENT.watchdog:
+        return this.storms.due(subject, detail);
       case EVENT.checkpointDone:
         return this.runner.checkpointDone(nowNs, subject);
       case EVENT.jobRestart:

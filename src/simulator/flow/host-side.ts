@@ -1,26 +1,23 @@
 /**
- * What a NIC shows of a host side that is too slow: PCIe stalls, and the pause it sends to its switch.
+ * What a NIC shows of a host side that is too slow: PCIe stalls.
  *
- * A NIC whose host can't take data as fast as it arrives fills its buffer and pauses the port that feeds it, for such a
- * share of the time that arrivals match what the host takes; one whose host can't deliver just sends less. While it
- * moves one packet's bytes at the speed of its ports it is not stalled, the rest of the time it waits for credits: a
- * saturated direction is stalled for 1 - host rate / port rate of the time. Counters: mlx5 `outbound_pci_stalled_wr`
- * and `_rd`, `tx_prio3_pause_duration`. Not modelled: buffer depth, single pause frames.
+ * A NIC whose host can't take data as fast as it arrives fills its buffer and pauses the port that feeds it (that is the
+ * congestion equilibrium's business); one whose host can't deliver just sends less. While it moves one packet's bytes
+ * at the speed of its ports it is not stalled, the rest of the time it waits for credits: a saturated direction is
+ * stalled for 1 - host rate / port rate of the time. Counters: mlx5 `outbound_pci_stalled_wr` and `_rd`.
  */
-import { peerPort, directionFrom, type Topology } from '../../topology/model.js';
+import type { Topology } from '../../topology/model.js';
 import type { Counters } from './counters.js';
 import { hostRead, hostWrite, type Rates } from './rates.js';
 
-/** A capacity counts as full from here on. */
-const FULL = 1 - 1e-9;
+/** A capacity counts as full from here on; congestion control leaves a little of it unused. */
+const FULL = 0.95;
 
 export class HostSide {
   /** NICs that were limited at some time. */
   private readonly watched: number[] = [];
   private readonly readStalled: Float64Array;
   private readonly writeStalled: Float64Array;
-  /** By link direction: share of the time its sender is held by the NIC's pause. */
-  private readonly paused: Float64Array;
   private accountedNs = 0;
 
   constructor(
@@ -32,7 +29,6 @@ export class HostSide {
   ) {
     this.readStalled = new Float64Array(topology.nics.length);
     this.writeStalled = new Float64Array(topology.nics.length);
-    this.paused = new Float64Array(2 * topology.links.length);
   }
 
   watch(nic: number): void {
@@ -47,10 +43,6 @@ export class HostSide {
     for (const nic of this.watched) {
       this.counters.pcieReadStalledNs[nic] += this.readStalled[nic] * spanNs;
       this.counters.pcieWriteStalledNs[nic] += this.writeStalled[nic] * spanNs;
-      for (const port of this.topology.nics[nic].ports) {
-        const direction = directionFrom(this.topology, peerPort(this.topology, port));
-        this.counters.pausedNs[direction] += this.paused[direction] * spanNs;
-      }
     }
   }
 
@@ -60,10 +52,6 @@ export class HostSide {
       const { rates, topology } = this;
       this.readStalled[nic] = this.stalledShare(nic, hostRead(topology, nic), rates.hostReadGbps[nic]);
       this.writeStalled[nic] = this.stalledShare(nic, hostWrite(topology, nic), rates.hostWriteGbps[nic]);
-      for (const port of this.topology.nics[nic].ports) {
-        const direction = directionFrom(this.topology, peerPort(this.topology, port));
-        this.paused[direction] = this.writeStalled[nic] > 0 ? this.idleShare(direction) : 0;
-      }
     }
   }
 
@@ -71,9 +59,5 @@ export class HostSide {
     const most = this.rates.capacities[capacity];
     if (limitGbps === Infinity || this.loadOf(capacity) < most * FULL) return 0;
     return Math.max(0, 1 - limitGbps / this.rates.portsGbps(nic));
-  }
-
-  private idleShare(direction: number): number {
-    return Math.max(0, 1 - this.loadOf(direction) / this.rates.capacities[direction]);
   }
 }

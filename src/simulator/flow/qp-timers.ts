@@ -5,6 +5,7 @@
  * first try of its own schedule that finds both ways working: never at the moment of the reroute. When its patience
  * ends it errs, and the job dies. What it sends meanwhile goes as far as the hole and is counted there: the window in
  * flight when the path broke (rate × round trip, at least the packet whose loss starts the timer), then one a try.
+ * A QP held by a pause without end has a timer, too, but loses nothing and goes on as soon as the pause ends.
  */
 import type { Topology } from '../../topology/model.js';
 import { packetBytes, type FabricSettings } from '../settings.js';
@@ -13,6 +14,7 @@ import type { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
 import { grownFloat64, grownInt32 } from './incidence.js';
+import type { PauseStorms } from './pause-storms.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import { RetransmissionSchedule } from './retransmission.js';
 
@@ -31,6 +33,8 @@ export class QpTimers {
   private stalledAtNs = new Float64Array(0);
   /** Number of the next retransmission; 0 for a QP that is well. */
   private attempt = new Int32Array(0);
+  /** 1: its packets wait behind a pause without end; none is lost. */
+  private held = new Uint8Array(0);
   private timer = new Int32Array(0);
   /** By connection: stalled QPs, and since when there was one. */
   private stalledQps = new Int32Array(0);
@@ -43,6 +47,7 @@ export class QpTimers {
     private readonly physical: PhysicalLayer,
     private readonly connections: Connections,
     private readonly counters: Counters,
+    private readonly storms: PauseStorms,
     private readonly listener: QpListener,
   ) {
     this.schedule = new RetransmissionSchedule(settings);
@@ -57,6 +62,9 @@ export class QpTimers {
       this.stalledAtNs = grownFloat64(this.stalledAtNs, qpCount);
       this.attempt = grownInt32(this.attempt, qpCount);
       this.timer = grownInt32(this.timer, qpCount, -1);
+      const held = new Uint8Array(this.attempt.length);
+      held.set(this.held);
+      this.held = held;
     }
     if (this.stalledQps.length >= all.length) return;
     this.stalledQps = grownInt32(this.stalledQps, all.length);
@@ -72,12 +80,39 @@ export class QpTimers {
    * @param inFlight packets on their way when the path broke
    */
   stall(nowNs: number, qp: number, inFlight: number): void {
+    this.sendIntoTheHole(qp, Math.max(1, Math.ceil(inFlight)));
+    this.begin(nowNs, qp);
+  }
+
+  private begin(nowNs: number, qp: number): void {
     this.stalledAtNs[qp] = nowNs;
     this.attempt[qp] = 1;
     const connection = this.connections.connectionOf[qp];
     if (this.stalledQps[connection]++ === 0) this.connectionStalledAtNs[connection] = nowNs;
-    this.sendIntoTheHole(qp, Math.max(1, Math.ceil(inFlight)));
     this.arm(nowNs, qp);
+  }
+
+  /** The QP's packets wait behind a pause: no ACK comes, so its timer runs. */
+  hold(nowNs: number, qp: number): void {
+    if (this.attempt[qp] > 0) return;
+    this.held[qp] = 1;
+    this.begin(nowNs, qp);
+  }
+
+  /** The pause is over: what waited arrives at once, unless it is lost elsewhere by now. */
+  release(nowNs: number, qp: number): void {
+    if (this.held[qp] === 0) return;
+    this.held[qp] = 0;
+    if (this.connections.alive(qp)) this.forget(nowNs, qp);
+  }
+
+  /** What waited is lost by now; the timer that runs is that of a loss. */
+  loseHold(qp: number): void {
+    this.held[qp] = 0;
+  }
+
+  isHeld(qp: number): boolean {
+    return this.held[qp] === 1;
   }
 
   /** The QP's timer expires. */
@@ -93,12 +128,13 @@ export class QpTimers {
     }
     if (this.schedule.isAdaptive(attempt)) this.counters.adaptiveRetransmissions[nic]++;
     else this.counters.ackTimeouts[nic]++;
-    if (this.connections.alive(qp)) {
+    if (this.held[qp] === 0 && this.connections.alive(qp)) {
       this.forget(nowNs, qp);
       this.listener.qpResumed(qp);
       return;
     }
-    this.sendIntoTheHole(qp, 1);
+    // A QP that is held can't send; what it has sent waits in queues.
+    if (this.held[qp] === 0) this.sendIntoTheHole(qp, 1);
     this.attempt[qp]++;
     this.arm(nowNs, qp);
   }
@@ -126,6 +162,7 @@ export class QpTimers {
   forget(nowNs: number, qp: number): void {
     if (this.attempt[qp] === 0) return;
     this.attempt[qp] = 0;
+    this.held[qp] = 0;
     this.queue.cancel(this.timer[qp]);
     this.timer[qp] = -1;
     const connection = this.connections.connectionOf[qp];
@@ -166,6 +203,10 @@ export class QpTimers {
       const direction = connections.direction(way, reach);
       const link = this.topology.links[direction >> 1];
       const port = (direction & 1) === 0 ? link.portA : link.portB;
+      if (this.storms.loses(direction, classIndex)) {
+        this.storms.countLoss(direction, classIndex, packets, bytesEach);
+        return false;
+      }
       // A port that says up sends; one that says down drops in its queue.
       if (this.physical.operUp[port] === 1) counters.vanished[classIndex][direction] += packets * bytesEach;
       else counters.discards[classIndex][port] += packets;

@@ -16,6 +16,9 @@ export const hostRead = (topology: Topology, nic: number): number =>
   2 * (topology.links.length + topology.gpus.length + nic);
 export const hostWrite = (topology: Topology, nic: number): number => hostRead(topology, nic) + 1;
 
+export const isHostWrite = (topology: Topology, capacity: number): boolean =>
+  capacity >= hostWrite(topology, 0) && ((capacity - hostWrite(topology, 0)) & 1) === 0;
+
 /** What a NIC writes to its host, having received it, or reads from it, to send it. */
 export type HostWay = 'receive' | 'send';
 

@@ -1,0 +1,77 @@
+/**
+ * The fabric as the congestion equilibrium wants it: directions with their ends, buffers, classes, what receivers take.
+ *
+ * What a NIC accepts of a class is bounded by a host side that is slow to take data, and is nothing in a pause storm.
+ * A NIC with two ports takes from each what it could take in all: the other port may be idle. Switches obey pauses only
+ * in classes that they pause themselves.
+ */
+import type { Topology } from '../../topology/model.js';
+import { reactionRates } from '../congestion-settings.js';
+import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
+import type { EquilibriumDcqcn, EquilibriumNetwork } from './equilibrium/model.js';
+import type { PauseStorms } from './pause-storms.js';
+import { hostWrite, type Rates } from './rates.js';
+import type { SwitchClasses } from './switch-classes.js';
+
+export function congestionNetwork(
+  topology: Topology,
+  settings: FabricSettings,
+  rates: Rates,
+  switches: SwitchClasses,
+  storms: PauseStorms,
+  classes: number,
+): EquilibriumNetwork {
+  const { links, ports, devices } = topology;
+  const directions = 2 * links.length;
+  const toDevice = new Int32Array(directions);
+  const toNic = new Int32Array(directions);
+  const delayNs = new Float64Array(directions);
+  const isSwitch = Uint8Array.from(devices, ({ role }) => Number(role === 'switch'));
+  for (const { index, portA, portB, delayNs: oneWayNs } of links) {
+    [portB, portA].forEach((end, side) => {
+      const direction = 2 * index + side;
+      toDevice[direction] = ports[end].device;
+      toNic[direction] = ports[end].nic;
+      delayNs[direction] = oneWayNs + (ports[end].nic < 0 ? settings.switchLatency : 0);
+    });
+  }
+  const fromDevice = toDevice.map((_, direction) => toDevice[direction ^ 1]);
+  const wirePerPayload = wireFactor(settings);
+  return {
+    directions,
+    fromDevice,
+    toDevice,
+    isSwitch,
+    capacity: rates.capacities.subarray(0, directions),
+    delayNs,
+    bufferBytes: switches.bufferBytes,
+    switchClass: (device, classIndex) => switches.of(device, classIndex),
+    accepts: (direction, classIndex) => {
+      const nic = toNic[direction];
+      if (nic < 0) return Infinity;
+      if (storms.blocks(direction, classIndex)) return 0;
+      if (!rates.hostLimited(nic, 'receive')) return Infinity;
+      return rates.capacities[hostWrite(topology, nic)] * wirePerPayload;
+    },
+    dcqcn: settings.dcqcn.on ? reactionPoint(settings, topology) : null,
+    packetBytes: packetBytes(settings),
+    classes,
+  };
+}
+
+/** All NICs react like the fastest. */
+function reactionPoint(settings: FabricSettings, { links, ports }: Topology): EquilibriumDcqcn {
+  const { dcqcn } = settings;
+  const nicLinks = links.filter(({ portA, portB }) => ports[portA].nic >= 0 || ports[portB].nic >= 0);
+  const lineGbps = nicLinks.reduce((fastest, { rateGbps }) => Math.max(fastest, rateGbps), 1);
+  return {
+    alphaIntervalNs: dcqcn.alphaInterval,
+    decreaseIntervalNs: dcqcn.decreaseInterval,
+    increaseIntervalNs: dcqcn.increaseInterval,
+    gain: dcqcn.gain,
+    fastRecoveryTimes: dcqcn.fastRecoveryTimes,
+    ...reactionRates(settings, lineGbps),
+    clampTargetRate: false,
+    cnpIntervalNs: dcqcn.cnpInterval,
+  };
+}
