@@ -14,19 +14,24 @@
  * changes; NICs move by Newton steps on the flows that they limit.
  */
 import { markProbability } from '../congestion/marking.js';
+import type { Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
 import { hazardOf, queueOfMarkRatio, type ReactionCurve } from './reaction-curve.js';
 import type { Repeats } from './repeats.js';
 import { roomFloat64, roomInt32 } from './room.js';
-import type { Scene } from './scene.js';
+import { TIE, type Scene } from './scene.js';
 import type { Stuck } from './stuck.js';
+import type { Swings } from './swings.js';
 
 const { abs, max, min } = Math;
 
-const MOST_SWEEPS = 800;
+const MOST_SWEEPS = 600;
+const MOST_ROUNDS = 6;
 /** Relative error of conditions at which the search ends. */
 const NEAR = 2e-5;
+/** A queue gets its first bytes beyond this. */
+const OPENS = 1 + 5 * NEAR;
 /** Most that a queue may grow or shrink by in one sweep, or a NIC's rate. */
 const MOST_STEP = 2;
 /** Gains: at first, at least, at most, and what they become when a move keeps or turns its direction. */
@@ -57,7 +62,7 @@ export class Balance {
   private limitedHeld = new Float64Array(64);
   pairRate = new Float64Array(256);
   private pairLimited = new Float64Array(256);
-  private hazard = new Float64Array(64);
+  hazard = new Float64Array(64);
   private phi = new Float64Array(64);
   private mostRate = new Float64Array(64);
   private gain = new Float64Array(64);
@@ -73,6 +78,8 @@ export class Balance {
     private readonly stuck: Stuck,
     readonly repeats: Repeats,
     private readonly curve: ReactionCurve | null,
+    readonly binding: Binding,
+    readonly swings: Swings,
   ) {
     this.leastMark = curve === null ? 0 : curve.leastHazard * (1 - NEAR);
   }
@@ -80,14 +87,39 @@ export class Balance {
   /** Searches from empty queues; rates fit all links in the end. */
   run(flows: readonly EquilibriumFlow[]): void {
     this.begin();
-    for (this.sweeps = 1; this.sweeps <= MOST_SWEEPS; this.sweeps++) {
+    this.swings.begin();
+    this.sweeps = 0;
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      this.settle(flows);
+      this.binding.find(this);
+      const emptied = this.emptyIdle();
+      const swung = !emptied && this.swings.find(this);
+      if (!emptied && !swung) break;
+    }
+    this.fit();
+  }
+
+  private settle(flows: readonly EquilibriumFlow[]): void {
+    for (let sweep = 1; sweep <= MOST_SWEEPS; sweep++) {
       this.worst = 0;
       this.chooseRates(flows);
       this.spend();
       this.move();
+      this.sweeps++;
       if (this.worst < NEAR) break;
     }
-    this.fit();
+  }
+
+  /** Empties queues that hold nobody; true when there was one. */
+  private emptyIdle(): boolean {
+    let some = false;
+    for (let queue = 0; queue < this.scene.queueCount; queue++) {
+      if (this.delay[queue] === 0 || this.binding.binds[queue] === 1) continue;
+      if (this.load[queue] > this.shareOf(queue) * this.usable[queue] * TIE) continue;
+      this.setBytes(queue, 0, 1);
+      some = true;
+    }
+    return some;
   }
 
   /** bytes/ns that a queue has of its link: what the others leave, and no less than an equal part of it. */
@@ -239,7 +271,7 @@ export class Balance {
       // Limits nobody: stay within reach of the rates, and step in where the NIC is asked too much.
       const asked = max(load[nic] / capacity, held[nic] / room);
       this.worst = max(this.worst, asked - 1);
-      phi[nic] = asked > 1 + NEAR ? mostRate[nic] * (1 - NEAR) : MOST_STEP * mostRate[nic];
+      phi[nic] = asked > 1 + NEAR ? mostRate[nic] * (1 - NEAR) : min(MOST_STEP, 1 / asked) * mostRate[nic];
       return;
     }
     const byLoad = (capacity - load[nic]) / limitedLoad[nic];
@@ -251,15 +283,17 @@ export class Balance {
 
   private moveQueue(queue: number): void {
     const { buffers, load, held, delay } = this;
-    const capacity = this.shareOf(queue) * this.usable[queue];
+    // A hair more than there is, so that a tie with a NIC leaves the queue empty; `fit` takes it back.
+    const capacity = this.shareOf(queue) * this.usable[queue] * TIE;
     const asked = max(load[queue] / capacity, held[queue] / buffers.threshold[queue]);
     if (delay[queue] === 0) {
-      this.worst = max(this.worst, asked - 1);
-      if (asked > 1 + NEAR) this.open(queue, capacity);
+      if (asked > OPENS) this.worst = max(this.worst, asked - 1);
+      if (asked > OPENS) this.open(queue, capacity);
       return;
     }
     if (this.overflows(queue, capacity)) return;
-    this.worst = max(this.worst, abs(asked - 1));
+    // Where a tie may be, how much less is asked says nothing of whether the queue is at rest.
+    this.worst = max(this.worst, asked - 1, 1 / (TIE + NEAR) - asked);
     this.answer(queue, asked, capacity);
   }
 
@@ -333,7 +367,7 @@ export class Balance {
       for (let entry = scene.entryStart[flow]; entry < scene.entryStart[flow + 1]; entry++) {
         const queue = scene.entryQueue[entry];
         if (this.drop[queue] === 0 && load[queue] > 0)
-          factor = min(factor, this.shareOf(queue) / load[queue]);
+          factor = min(factor, (this.shareOf(queue) * this.usable[queue]) / load[queue]);
       }
       rate[flow] *= factor;
     }

@@ -6,6 +6,7 @@
  * the flows of one solve; after the first of its size none allocates.
  */
 import { Balance } from './balance.js';
+import { Binding } from './binding.js';
 import { Buffers } from './buffers.js';
 import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { Outcome } from './outcome.js';
@@ -13,6 +14,7 @@ import { ReactionCurve } from './reaction-curve.js';
 import { Repeats } from './repeats.js';
 import { Scene } from './scene.js';
 import { Stuck } from './stuck.js';
+import { Swings } from './swings.js';
 
 export class Equilibrium {
   private readonly scene: Scene;
@@ -26,9 +28,21 @@ export class Equilibrium {
     this.scene = new Scene(network);
     this.buffers = new Buffers(network, this.scene);
     this.stuck = new Stuck(this.scene, this.buffers);
-    const curve = dcqcn === null ? null : new ReactionCurve(dcqcn, fastestNic(network), packetBytes);
+    const line = fastestNic(network);
+    const curve = dcqcn === null ? null : new ReactionCurve(dcqcn, line, packetBytes);
+    const binding = new Binding(this.scene, this.buffers, curve);
+    const swings = new Swings(network, this.scene, this.buffers, binding, line);
     const repeats = new Repeats(network, this.scene);
-    this.balance = new Balance(network, this.scene, this.buffers, this.stuck, repeats, curve);
+    this.balance = new Balance(
+      network,
+      this.scene,
+      this.buffers,
+      this.stuck,
+      repeats,
+      curve,
+      binding,
+      swings,
+    );
     this.outcome = new Outcome(network, this.scene, this.buffers, this.stuck, this.balance);
   }
 

@@ -84,8 +84,8 @@ export class Outcome {
       const key = result.touched[at];
       const direction = key % network.directions;
       for (const name of BY_QUEUE) result[name][key] = 0;
-      result.bufferBytes[network.toDevice[direction]] = 0;
-      result.bufferMaxBytes[network.toDevice[direction]] = 0;
+      result.bufferBytes[network.fromDevice[direction]] = 0;
+      result.bufferMaxBytes[network.fromDevice[direction]] = 0;
     }
     result.touchedCount = 0;
   }
@@ -100,12 +100,18 @@ export class Outcome {
     const carried = arrives * (1 - balance.drop[queue]);
     result.arrivalRate[key] = arrives;
     result.carriedRate[key] = carried;
-    result.queueBytes[key] = balance.delay[queue] * carried;
-    result.markRatio[key] = balance.mark[queue];
+    const restBytes = stuck.queues[queue] === 1 ? this.stuckBytes(queue) : balance.delay[queue] * carried;
+    const { queueRatio, peakRatio, markRatio } = balance.swings;
+    result.queueBytes[key] = restBytes * queueRatio[queue];
+    result.queueMaxBytes[key] = restBytes * Math.max(queueRatio[queue], peakRatio[queue]);
+    result.markRatio[key] = Math.min(1, balance.mark[queue] * markRatio[queue]);
     result.dropRatio[key] = balance.drop[queue];
-    result.queueMaxBytes[key] = Math.max(result.queueMaxBytes[key], result.queueBytes[key]);
     this.readPause(queue, key, direction, carried);
-    this.readBuffer(queue, direction);
+    const from = network.fromDevice[direction];
+    if (scene.fromSwitch[queue] === 1) {
+      result.bufferBytes[from] += result.queueBytes[key];
+      result.bufferMaxBytes[from] += result.queueMaxBytes[key];
+    }
   }
 
   private readPause(queue: number, key: number, direction: number, carried: number): void {
@@ -138,17 +144,28 @@ export class Outcome {
     );
   }
 
-  private readBuffer(queue: number, direction: number): void {
-    const { network, result, buffers } = this;
-    const to = network.toDevice[direction];
-    if (network.isSwitch[to] === 0) return;
-    result.bufferBytes[to] = buffers.use[to];
-    result.bufferMaxBytes[to] = Math.max(result.bufferMaxBytes[to], buffers.use[to]);
+  /** What the ports in front of a queue that never moves hold for it: each all it may, shared by where it leads. */
+  private stuckBytes(queue: number): number {
+    const { scene, buffers, stuck } = this;
+    let bytes = 0;
+    for (let from = 0; from < scene.queueCount; from++) {
+      if (stuck.queues[from] === 0 || buffers.pauses[from] === 0) continue;
+      let feeds = 0;
+      let ways = 0;
+      for (let pair = scene.firstPair[from]; pair >= 0; pair = scene.pairNext[pair]) {
+        const to = scene.pairTo[pair];
+        ways += stuck.queues[to];
+        if (to === queue) feeds = 1;
+      }
+      if (feeds === 1) bytes += buffers.threshold[from] / ways;
+    }
+    return bytes;
   }
 
   private readPaths(): void {
     const { scene, result, balance, network } = this;
     const { repeats } = balance;
+    const { markRatio, cnpRatio } = balance.swings;
     const cnpNs = network.dcqcn?.cnpIntervalNs ?? DEFAULT_CNP_INTERVAL_NS;
     const count = scene.pathStart[scene.flowCount];
     result.pathStart = roomInt32(result.pathStart, scene.flowCount + 1);
@@ -157,14 +174,19 @@ export class Outcome {
     for (let flow = 0; flow < scene.flowCount; flow++) {
       for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
         let unmarked = 1;
+        let even = 1;
         for (let hop = scene.hopStart[path]; hop < scene.hopStart[path + 1]; hop++) {
-          unmarked *= 1 - balance.mark[scene.hopQueue[hop]];
+          const queue = scene.hopQueue[hop];
+          const mark = Math.min(1, balance.mark[queue] * markRatio[queue]);
+          unmarked *= 1 - mark;
+          if (mark > 0) even = Math.min(even, cnpRatio[queue]);
         }
         const useful = scene.pathWeight[path] * balance.rate[flow];
         const arriving = useful * repeats.sentRatio[path] * (1 - repeats.lossRatio[path]);
         const marksPerNs = ((1 - unmarked) * arriving) / network.packetBytes;
         result.pathMarkRatio[path] = 1 - unmarked;
-        result.pathCnpPerNs[path] = network.dcqcn === null ? 0 : -Math.expm1(-marksPerNs * cnpNs) / cnpNs;
+        result.pathCnpPerNs[path] =
+          network.dcqcn === null ? 0 : (even * -Math.expm1(-marksPerNs * cnpNs)) / cnpNs;
         result.pathSentRatio[path] = repeats.sentRatio[path];
         result.pathLossRatio[path] = repeats.lossRatio[path];
       }

@@ -11,7 +11,7 @@ import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
 import { roomBytes, roomFloat64, roomInt32 } from './room.js';
 
 /** Beyond a capacity by less than this a link is full, not contended: a tie with a NIC is no queue. */
-export const TIE = 1 + 1e-7;
+export const TIE = 1 + 5e-4;
 
 export class Scene {
   flowCount = 0;

@@ -1,0 +1,72 @@
+/**
+ * Which queues of a balance bind someone, and so really stand: by their marks, or by a full port in front of them.
+ *
+ * Where a link is exactly as fast as its senders' NICs, or a flow is held elsewhere as well, a search can end with bytes
+ * in a queue that holds nobody. Nothing keeps such bytes there: the queue empties. For queues that bind by their marks
+ * it is also counted how much of their load they bind, and how fast its fastest QP is: their ratio is the N of DCQCN.
+ */
+import type { Balance } from './balance.js';
+import type { Buffers } from './buffers.js';
+import type { ReactionCurve } from './reaction-curve.js';
+import { roomBytes, roomFloat64 } from './room.js';
+import type { Scene } from './scene.js';
+
+/** A path counts as held by its marks up to this factor of its rate; a port as full from this share of its threshold. */
+const HELD = 1.002;
+const FULL = 0.98;
+
+export class Binding {
+  /** By queue: 1 where it binds someone. */
+  binds = new Uint8Array(64);
+  /** By queue: bytes/ns of the paths it binds by marks, and the fastest of them. */
+  markedLoad = new Float64Array(64);
+  markedMost = new Float64Array(64);
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly buffers: Buffers,
+    private readonly curve: ReactionCurve | null,
+  ) {}
+
+  find(balance: Balance): void {
+    const { scene } = this;
+    this.binds = roomBytes(this.binds, scene.queueCount);
+    this.markedLoad = roomFloat64(this.markedLoad, scene.queueCount);
+    this.markedMost = roomFloat64(this.markedMost, scene.queueCount);
+    this.binds.fill(0, 0, scene.queueCount);
+    this.markedLoad.fill(0, 0, scene.queueCount);
+    this.markedMost.fill(0, 0, scene.queueCount);
+    for (let queue = 0; queue < scene.queueCount; queue++) this.findByPort(queue, balance);
+    if (this.curve === null) return;
+    for (let at = 0; at < scene.activeCount; at++) this.findByMarks(scene.activeFlows[at], balance);
+  }
+
+  /** A full port that holds its sender is full by the queues it feeds; a queue that drops binds by that. */
+  private findByPort(queue: number, balance: Balance): void {
+    const { scene, buffers, binds } = this;
+    if (balance.drop[queue] > 0) binds[queue] = 1;
+    if (balance.held[queue] < FULL * buffers.threshold[queue]) return;
+    for (let pair = scene.firstPair[queue]; pair >= 0; pair = scene.pairNext[pair]) {
+      if (balance.pairRate[pair] > 0) binds[scene.pairTo[pair]] = 1;
+    }
+  }
+
+  private findByMarks(flow: number, balance: Balance): void {
+    const { scene, curve, binds } = this;
+    const { hopStart, hopQueue } = scene;
+    const limit = balance.rate[flow] * HELD;
+    for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
+      let hazard = 0;
+      for (let hop = hopStart[path]; hop < hopStart[path + 1]; hop++) hazard += balance.hazard[hopQueue[hop]];
+      const bytes = scene.pathWeight[path] * balance.rate[flow];
+      if (hazard === 0 || curve!.rateAt(hazard) > limit * scene.pathWeight[path]) continue;
+      for (let hop = hopStart[path]; hop < hopStart[path + 1]; hop++) {
+        const queue = hopQueue[hop];
+        if (balance.hazard[queue] === 0) continue;
+        binds[queue] = 1;
+        this.markedLoad[queue] += bytes;
+        if (bytes > this.markedMost[queue]) this.markedMost[queue] = bytes;
+      }
+    }
+  }
+}
