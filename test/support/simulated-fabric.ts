@@ -25,6 +25,10 @@ export function flowSimulator(spec: Record<string, unknown>, seed = 1): FlowSimu
   return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed);
 }
 
+/** Index of a NIC by its name. */
+export const nicOf = ({ topology }: FlowSimulator, name: string): number =>
+  topology.nics.findIndex((nic) => nic.name === name);
+
 /** Two hosts with one GPU each on one switch; one job that only sends from host 1 to host 2. */
 export const oneWire = {
   topology: { builder: 'leaf-spine', leaves: 1, spines: 0, hostsPerLeaf: 2, gpusPerHost: 1 },
