@@ -54,6 +54,9 @@ const JOB_PACE = [
   'job_gpu_utilisation',
   'job_algbw_gbytes_per_s',
   'job_busbw_gbytes_per_s',
+  'job_allreduce_latency_s',
+  'job_allreduce_latency_p99_s',
+  'job_flow_p99_s',
 ] as const;
 const PACE = [...JOB_PACE, 'rank_wait_time_s'] as const;
 /** Collectives themselves are as fast as ever. */

@@ -213,6 +213,7 @@ export class Sampler implements JobListener {
     for (let job = 0; job < this.restarts.length; job++) {
       this.book.log(this.series.job_restarts[job], nowNs, 0);
       this.book.log(this.series.job_redone_steps[job], nowNs, 0);
+      this.book.log(this.series.job_checkpoint_time_s[job], nowNs, NaN);
       this.book.log(this.series.job_completion_time_s[job], nowNs, NaN);
     }
   }

@@ -123,7 +123,8 @@ export const TRAINING_METRICS = [
     kind: 'gauge',
     unit: 's',
     sampling: 'on-change',
-    description: 'how long the job stood still for the checkpoint that was just written',
+    description:
+      'how long the job stood still for the checkpoint that was just written; N/A before the first',
     sources: { training: 'framework checkpoint log' },
   },
   {
