@@ -224,6 +224,14 @@ const edges = [
     to: { path: ['^(test|bench)/', TEST_CODE] },
   },
   {
+    name: 'corpus-without-diagnosis',
+    severity: 'error',
+    comment:
+      'Cases drawn from what the diagnosis expects would grade it by its own assumptions: the corpus must not see them.',
+    from: { path: '^bench/explain/corpus/' },
+    to: { path: '^src/diagnosis/(?!verdict[.]ts$)', reachable: true },
+  },
+  {
     name: 'specs-use-only-test-support',
     severity: 'error',
     comment: 'A spec that leans on another suite fails for reasons that are not its own.',

@@ -5,13 +5,13 @@
  * the diagnosis and to three baselines, and one code grades them all. Cases that nobody felt are dropped and counted.
  */
 import type { BenchOutcome } from '../src/cli/bench-row.js';
-import { caseOf } from './explain/case.js';
+import { caseOf } from './explain/corpus/case.js';
 import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
 import type { CaseResult } from './explain/measure-case.js';
 import { measureCases } from './explain/pool.js';
 import { reportOf } from './explain/report.js';
 import { caseRows, droppedShare, explainRows, MOST_DROPPED } from './explain/rows.js';
-import { purposeOfAll, USUAL_SEEDS } from './explain/seeds.js';
+import { purposeOfAll, USUAL_SEEDS } from './explain/corpus/seeds.js';
 import { unmeasured } from './row.js';
 
 export interface ExplainBenchOptions {

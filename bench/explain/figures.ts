@@ -1,6 +1,6 @@
 /** Figures over many cases: shares, quantiles, calibration. */
 import type { BaselineName } from './baselines/index.js';
-import type { FaultClass } from './fault-entry.js';
+import type { FaultClass } from './corpus/fault-entry.js';
 import type { Grade } from './grade.js';
 import type { CaseResult } from './measure-case.js';
 

@@ -24,8 +24,13 @@ const LEAST_STEP_CHANGE = 0.02;
 /** Steps that end so long after the last repair still belong to the fault. */
 const AFTERMATH_NS = 2e9;
 
-export const countsAsCase = ({ stepChange, stalled }: Impact): boolean =>
-  stalled || stepChange >= LEAST_STEP_CHANGE;
+type Felt = Pick<Impact, 'stepChange' | 'stalled'>;
+
+const isFelt = ({ stepChange, stalled }: Felt): boolean => stalled || stepChange >= LEAST_STEP_CHANGE;
+
+/** Whether somebody felt the fault; of two, whether each of them would have been felt by itself. */
+export const countsAsCase = (run: CaseRun, impact: Impact): boolean =>
+  isFelt(impact) && run.alone.every((alone) => isFelt(impactOf({ ...run, ...alone })));
 
 export function impactOf(run: CaseRun): Impact {
   const { injectedNs, liftedNs, twin, raw } = run;

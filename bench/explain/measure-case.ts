@@ -7,13 +7,13 @@ import { diagnose, type DiagnosisInput } from '../../src/diagnosis/index.js';
 import { windowOf } from '../../src/telemetry/window.js';
 import { BASELINE_NAMES, BASELINES, type BaselineName } from './baselines/index.js';
 import { verdictOf } from './baselines/answer.js';
-import type { CorpusCase } from './case.js';
-import type { FaultClass } from './fault-entry.js';
+import type { CorpusCase } from './corpus/case.js';
+import type { FaultClass } from './corpus/fault-entry.js';
 import { grade, truthOf, type Grade } from './grade.js';
 import { countsAsCase, impactOf, type Impact } from './impact.js';
-import type { Quality } from './quality.js';
+import type { Quality } from './corpus/quality.js';
 import { runSeed, type CaseRun } from './run-case.js';
-import { caseRandom } from './seeds.js';
+import { caseRandom } from './corpus/seeds.js';
 
 export interface CaseResult {
   seed: number;
@@ -50,7 +50,7 @@ export async function measureCase(seed: number): Promise<CaseResult> {
     truth: truthOf(run),
   };
   const impact = impactOf(run);
-  if (one.control === null && !countsAsCase(impact)) {
+  if (one.control === null && !countsAsCase(run, impact)) {
     const nothing = { ours: null, baselines: {}, timeToExplainS: null, diagnosisS: 0 };
     return { ...base, ...nothing, impact, outcome: 'dropped' };
   }

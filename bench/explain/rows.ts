@@ -20,9 +20,9 @@ import {
   watchedWell,
   type Counted,
 } from './figures.js';
-import type { FaultClass } from './fault-entry.js';
+import type { FaultClass } from './corpus/fault-entry.js';
 import type { CaseResult } from './measure-case.js';
-import { QUALITIES } from './quality.js';
+import { QUALITIES } from './corpus/quality.js';
 
 const TOP1: Yardstick = { unit: 'share', better: 'higher' };
 const NO_CASE = 'no such case among these seeds';

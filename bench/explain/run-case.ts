@@ -9,16 +9,16 @@ import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabr
 import { fabricSpecSchema, type FabricSpec } from '../../src/fabrics/contract/definition.js';
 import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
-import { planDrill, type Plan } from '../../src/drill/plan.js';
+import { planDrill, type Plan, type PlannedFault } from '../../src/drill/plan.js';
 import { timeline } from '../../src/drill/walk.js';
 import { InputError } from '../../src/kernel/problem.js';
 import type { Evidence } from '../../src/telemetry/series.js';
 import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
 import type { Job } from '../../src/workload/job.js';
-import { caseOf, experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './case.js';
-import { degrade, lossOf } from './quality.js';
-import { caseRandom } from './seeds.js';
+import { caseOf, experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './corpus/case.js';
+import { degrade, lossOf } from './corpus/quality.js';
+import { caseRandom } from './corpus/seeds.js';
 
 export interface CaseRun {
   topology: Topology;
@@ -29,6 +29,8 @@ export interface CaseRun {
   raw: Evidence;
   /** Without the fault, steps of jobs only; null for a control, which nothing was injected in. */
   twin: Evidence | null;
+  /** Where there are two faults, each of them by itself: figures of jobs only. */
+  alone: readonly Alone[];
   /** Times are ns from the run's start. */
   truth: TruthEntry[];
   impairments: readonly Impairment[];
@@ -36,6 +38,13 @@ export interface CaseRun {
   exposedJobs: readonly string[] | null;
   injectedNs: number | null;
   liftedNs: number | null;
+}
+
+/** A run with one of several faults; times are ns from the run's start. */
+export interface Alone {
+  raw: Evidence;
+  injectedNs: number;
+  liftedNs: number;
 }
 
 /** Scenes that are drawn for a fault before it is given up. */
@@ -69,7 +78,8 @@ export async function runCase(one: CorpusCase): Promise<CaseRun> {
     jobs,
     evidence: degrade(raw, topology, one.quality, caseRandom(one.seed).stream('degrade')),
     raw,
-    twin: one.control === null ? await runTwin(spec, one.seed) : null,
+    twin: one.control === null ? await runWith({ ...plan, faults: [] }, spec) : null,
+    alone: injected.length < 2 ? [] : await Promise.all(injected.map((fault) => runAlone(plan, fault, spec))),
     truth: injected.flatMap((fault) =>
       fault.truth.map((entry) => ({
         ...entry,
@@ -157,13 +167,18 @@ async function perform(fabric: SimulatedFabric, plan: Plan): Promise<void> {
 /** What nobody looks at in a twin is not polled. */
 const SELDOM_NS = 2 * WINDOW_NS;
 
-async function runTwin(spec: FabricSpec, seed: number): Promise<Evidence> {
+/** The same seed with the faults of a plan, watched for the figures of its jobs only. */
+async function runWith(plan: Plan, spec: FabricSpec): Promise<Evidence> {
   const seldom = { switchInterval: SELDOM_NS, nicInterval: SELDOM_NS, opticInterval: SELDOM_NS };
-  const telemetry = { ...spec.telemetry, ...seldom, jobInterval: SELDOM_NS };
-  const twin = open({ ...spec, telemetry }, seed);
-  await twin.startJobs();
-  await twin.advance(WINDOW_NS);
+  const jobInterval = plan.faults.length === 0 ? SELDOM_NS : spec.telemetry.jobInterval;
+  const twin = open({ ...spec, telemetry: { ...spec.telemetry, ...seldom, jobInterval } }, plan.seed);
+  await perform(twin, plan);
   const evidence = await twin.observe({ fromNs: 0, toNs: WINDOW_NS });
   await twin.close();
   return evidence;
+}
+
+async function runAlone(plan: Plan, fault: PlannedFault, spec: FabricSpec): Promise<Alone> {
+  const raw = await runWith({ ...plan, faults: [fault] }, spec);
+  return { raw, injectedNs: fault.atNs, liftedNs: fault.atNs + fault.durationNs };
 }

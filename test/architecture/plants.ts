@@ -156,6 +156,11 @@ const edges: Plant[] = [
     'src/kernel/testing/planted.ts': target,
   }),
   plant(
+    'corpus-without-diagnosis',
+    'bench/explain/corpus/planted-magnitudes.ts',
+    importing('../../../src/diagnosis/likelihoods.js'),
+  ),
+  plant(
     'specs-use-only-test-support',
     'src/kernel/testing/suite.ts',
     importing('../../../test/e2e/planted.js'),

@@ -5,7 +5,7 @@
  */
 import { deviceId, nicId } from '../../../src/kernel/elements.js';
 import { CULPRIT_KINDS, type ElementRef } from '../../../src/telemetry/vocabulary.js';
-import { pick } from '../draw.js';
+import { pick } from '../corpus/draw.js';
 import type { Baseline } from './answer.js';
 
 export const chance: Baseline = ({ topology }, random) => {

@@ -5,7 +5,7 @@
  * several times, for tens of seconds and more; most stragglers in production are not the network's); or the load changes,
  * since another job starts in mid-run and takes its share of the links. Naming any part of the network is a false alarm.
  */
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { logBetween, pick, weighted } from './draw.js';
 import { oneDevice, type FaultEntry } from './fault-entry.js';
 

@@ -9,7 +9,7 @@
  * too short for the cable, PFC left off. Collisions: Meta (Gangidi et al., SIGCOMM 2024), three tiers hashed alike.
  * Wrong marks and buffers hurt nobody where nothing is contended: their scenes have half as many uplinks as NICs.
  */
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
 import {
   anyNic,
@@ -48,7 +48,9 @@ const everySwitch = (): readonly Target[] => [
   { type: 'device', names: ['leaf-*', 'spine-*', 'core-*'], mode: 'all' },
 ];
 
-const CONTENDED = { families: SINGLE_PORT, contended: true } as const;
+const CONTENDED = { families: SINGLE_PORT, perUplink: 2 } as const;
+/** NICs must be what a job waits for, or a slower one is nobody's loss. */
+const ROOMY = { perUplink: 1 } as const;
 const kilobytes = (random: Prng, least: number, most: number): string =>
   `${Math.round(logBetween(random, least, most))}kB`;
 
@@ -86,12 +88,14 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
   {
     ...congestion('slow-receiver', 'share'),
     weight: 1,
+    needs: ROOMY,
     targets: anyNic,
     parameters: (random) => ({ variant: 'share', share: Number(logBetween(random, 0.04, 0.8).toFixed(3)) }),
   },
   {
     ...congestion('slow-receiver', 'rate'),
     weight: 0.5,
+    needs: ROOMY,
     targets: anyNic,
     parameters: (random) => ({ variant: 'rate', rate: `${Math.round(logBetween(random, 15, 320))}Gbps` }),
   },

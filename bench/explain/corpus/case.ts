@@ -5,12 +5,12 @@
  * so that one difficulty is judged at a time. The fault begins when every connection has sent for some steps, and lasts for
  * seconds: longer than polls and detection, shorter than the run, so that the repair is watched as well.
  */
-import type { ExperimentSpec } from '../../src/experiments/definition/experiment.js';
-import { experimentSpecSchema } from '../../src/experiments/definition/experiment.js';
-import { InputError } from '../../src/kernel/problem.js';
-import type { Prng } from '../../src/kernel/prng.js';
+import type { ExperimentSpec } from '../../../src/experiments/definition/experiment.js';
+import { experimentSpecSchema } from '../../../src/experiments/definition/experiment.js';
+import { InputError } from '../../../src/kernel/problem.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { drawControl, STRAGGLER, type Control } from './control.js';
-import { drawEntry } from './corpus.js';
+import { drawEntry } from './entries.js';
 import { between } from './draw.js';
 import type { FaultEntry, Target } from './fault-entry.js';
 import { drawQuality, type Quality } from './quality.js';
@@ -69,8 +69,11 @@ function drawEntries(random: Prng): FaultEntry[] {
 }
 
 /** Whether one scene can have both: faults that need certain families can't meet those that need others. */
-function agree(one: FaultEntry, other: FaultEntry): boolean {
-  const [a, b] = [one.needs?.families, other.needs?.families];
+function agree({ needs: one = {} }: FaultEntry, { needs: other = {} }: FaultEntry): boolean {
+  if (one.perUplink !== undefined && other.perUplink !== undefined && one.perUplink !== other.perUplink) {
+    return false;
+  }
+  const [a, b] = [one.families, other.families];
   return a === undefined || b === undefined || a.some((family) => b.includes(family));
 }
 
@@ -83,7 +86,9 @@ function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
     return {
       ...(families === undefined ? {} : { families }),
       spare: all.spare === true || needs.spare === true,
-      contended: all.contended === true || needs.contended === true,
+      ...(all.perUplink === undefined && needs.perUplink === undefined
+        ? {}
+        : { perUplink: needs.perUplink ?? all.perUplink }),
       hostsAtLeast: Math.max(all.hostsAtLeast ?? 0, needs.hostsAtLeast ?? 0) || undefined,
     };
   }, {});

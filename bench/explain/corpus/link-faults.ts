@@ -9,7 +9,7 @@
  * ratios from 1e-8 to above 1e-3 in the field, steady in time.
  * Not drawn: loss of a part of the packets without errors, for which there is no kind yet.
  */
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
 import {
   anyLink,
@@ -63,7 +63,7 @@ const source = (random: Prng) => ({
 });
 
 /** From a codeword lost now and then to a link that can't hold. */
-const harmfulBer = (random: Prng): number => logBetween(random, 8e-4, 4e-3);
+const harmfulBer = (random: Prng): number => logBetween(random, 1.1e-3, 4e-3);
 
 function lostLanes(random: Prng, most: number) {
   const lanes = pick(random, [4, 8]);
@@ -124,6 +124,7 @@ export const LINK_FAULTS: readonly FaultEntry[] = [
   {
     ...slow('lane-loss'),
     weight: 1,
+    needs: { families: SINGLE_PORT, perUplink: 1 },
     targets: hostLink,
     parameters: (random) => lostLanes(random, 1),
   },

@@ -3,7 +3,7 @@
  *
  * A kind of the catalogue without an entry here would never be asked about; a test holds the two lists together.
  */
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { CONGESTION_FAULTS } from './congestion-faults.js';
 import { weighted } from './draw.js';
 import type { FaultClass, FaultEntry } from './fault-entry.js';

@@ -5,10 +5,10 @@
  * series of its own behind, and a device whose clock is off stamps all that it says earlier or later by the same amount
  * (up to half a second: hosts that synchronise over NTP through a congested network, or have lost their server).
  */
-import { elementName } from '../../src/kernel/elements.js';
-import type { Prng } from '../../src/kernel/prng.js';
-import type { Evidence, Series } from '../../src/telemetry/series.js';
-import type { Topology } from '../../src/topology/model.js';
+import { elementName } from '../../../src/kernel/elements.js';
+import type { Prng } from '../../../src/kernel/prng.js';
+import type { Evidence, Series } from '../../../src/telemetry/series.js';
+import type { Topology } from '../../../src/topology/model.js';
 import { weighted } from './draw.js';
 
 export const QUALITIES = ['clean', 'lost-10', 'lost-30', 'mute-third', 'clocks-off'] as const;

@@ -7,8 +7,8 @@
  * about half of a step, as in reports on large runs (MegaScale, arXiv 2402.15627; Meta RoCE, SIGCOMM 2024).
  * Not drawn: mixed rates, several GPU types, inference traffic.
  */
-import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
-import type { Prng } from '../../src/kernel/prng.js';
+import type { FabricSpecInput } from '../../../src/fabrics/contract/definition.js';
+import type { Prng } from '../../../src/kernel/prng.js';
 import { between, pick, weighted, whole } from './draw.js';
 
 export type Family = 'leaf-spine' | 'rail-optimised' | 'fat-tree' | 'dual-tor-dual-plane';
@@ -28,8 +28,8 @@ export interface SceneNeeds {
   spare?: boolean;
   /** At least so many hosts. */
   hostsAtLeast?: number;
-  /** Half as many uplinks as NICs, and every job spread over the leaves. */
-  contended?: boolean;
+  /** NICs for each uplink: 1 leaves the NICs as the bottleneck; with 2 uplinks are, and jobs spread over the leaves. */
+  perUplink?: 1 | 2;
   /** One job that starts in mid-run, ns. */
   lateStartNs?: number;
 }
@@ -49,9 +49,9 @@ export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
   const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
   const hosts = gpus / gpusPerHost;
   if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), needs);
-  const perUplink = needs.contended === true ? 2 : pick(random, [1, 1, 2]);
+  const perUplink = needs.perUplink ?? pick(random, [1, 1, 2]);
   const topology = TOPOLOGIES[family](random, {
-    contended: needs.contended === true,
+    contended: needs.perUplink === 2,
     ...{ hosts, gpusPerHost, perUplink },
   });
   const settings: FabricSpecInput['settings'] = {
@@ -105,8 +105,8 @@ const TOPOLOGIES: Readonly<Record<Family, Build>> = {
   },
   'fat-tree': (random, { hosts, gpusPerHost, perUplink }) => {
     const leavesPerPod = hosts >= 16 ? pick(random, [2, 4]) : 2;
-    const spinesPerPod = pick(random, [2, 4]);
-    const uplinksPerSpine = pick(random, [2, 4]);
+    const spinesPerPod = gpusPerHost / perUplink;
+    const uplinksPerSpine = leavesPerPod / pick(random, [1, 2]);
     const pods = hosts / leavesPerPod;
     return {
       builder: 'fat-tree',
@@ -134,7 +134,7 @@ function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: Scene
   const idle = needs.spare === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
   const used = hosts - idle;
   const count = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
-  const interleaved = needs.contended === true || random.uniform() < 0.6;
+  const interleaved = needs.perUplink === 2 || random.uniform() < 0.6;
   const queuePairs = pick(random, [1, 2, 4, 4, 8]);
   return Array.from({ length: count }, (_, job) => {
     const own = Array.from({ length: used }, (_, host) => host).filter((host) =>
