@@ -1,34 +1,30 @@
 /**
  * Congestion between events: the steady state of the flows that run, and what it adds to counters as time goes by.
  *
- * After each change of the set of flows the equilibrium is asked; a set that was there before, on an unchanged fabric,
- * is not solved again. Where nothing is contended or held there is no picture, and rates are max-min. The state is
- * taken to hold from the first instant; what builds up on the way there is a transient.
+ * After each change of the set of flows the groups that it touched are asked whether they are contended; those that are
+ * have a common picture, since they may share buffers, and the rates of the equilibrium in place of max-min. A set that
+ * was there before, on an unchanged fabric, is not solved again. The state is taken to hold from the first instant; what
+ * builds up on the way there is a transient.
  * Not modelled: the time in which a queue fills or drains.
  */
-import { mix32 } from '../../kernel/prng.js';
 import type { Counters } from './counters.js';
 import type { Connections } from './connections.js';
-import type { Picture, PictureMaker } from './congestion-picture.js';
+import type { CongestedFlow, Picture, PictureMaker } from './congestion-picture.js';
+import { ContentionGroups, mapKey, sameSet, type FlowSet } from './contention-groups.js';
 import type { Equilibrium } from './equilibrium/equilibrium.js';
-import type { FlowShape } from './flow-shape.js';
 import { gain } from './gains.js';
-import type { MaxMin } from './maxmin.js';
 import type { PauseStorms } from './pause-storms.js';
 import { potentialOf } from './potential.js';
 import type { Rates } from './rates.js';
 import type { Flow } from './running-flow.js';
+import type { SharedRates } from './shared-rates.js';
 import type { Signals } from './signals.js';
 import type { SwitchClasses } from './switch-classes.js';
 
 /** Sets of flows that are remembered. */
 const MOST_KNOWN = 4096;
-/** A word that tells a set of flows from another; sums wrap. */
-const WORDS = 2 ** 21;
 
-interface Known {
-  check: number;
-  count: number;
+interface Known extends FlowSet {
   picture: Picture | undefined;
 }
 
@@ -37,12 +33,11 @@ export class CongestionEngine {
   picture: Picture | undefined;
   /** False: every set is solved again. */
   reuse = true;
+  /** Those that the picture is about, in its order. */
+  flows: readonly Flow[] = [];
+  private readonly groups: ContentionGroups;
   private readonly known = new Map<number, Known>();
   private knownVersion = -1;
-  /** Sums over the running flows. */
-  private key = 0;
-  private check = 0;
-  private count = 0;
   private accountedNs = 0;
 
   constructor(
@@ -54,21 +49,26 @@ export class CongestionEngine {
     private readonly signals: Signals,
     private readonly switches: SwitchClasses,
     private readonly storms: PauseStorms,
-    private readonly solver: MaxMin,
-  ) {}
+    private readonly solver: SharedRates,
+  ) {
+    this.groups = new ContentionGroups(
+      (flows) => equilibrium.solve(this.ask(flows)).congested,
+      () => this.reuse,
+    );
+  }
 
   /** Grows when the state may be another although the flows are the same. */
   get version(): number {
     return this.rates.version + this.signals.version + this.switches.version + this.storms.version;
   }
 
-  /** A flow begins, or ends, to take part. */
-  enter(shape: FlowShape, classIndex: number): void {
-    this.weigh(shape, classIndex, 1);
+  /** A flow begins, or ends, to take part; one whose links change leaves and enters again. */
+  enter(flow: Flow): void {
+    this.groups.enter(flow);
   }
 
-  leave(shape: FlowShape, classIndex: number): void {
-    this.weigh(shape, classIndex, -1);
+  leave(flow: Flow): void {
+    this.groups.leave(flow);
   }
 
   /** Counts the time since the last call as the present picture says. */
@@ -90,36 +90,48 @@ export class CongestionEngine {
     }
   }
 
-  /** Finds the state of these flows, those that cross the fabric, in their fixed order; it holds from now on. */
-  find(flows: readonly Flow[]): Picture | undefined {
-    const picture = this.look(flows);
+  /** Finds the state of the flows that have entered; it holds from now on. */
+  find(): Picture | undefined {
+    const { connections, groups, known } = this;
+    const version = this.version + connections.epoch + connections.wireVersion;
+    if (version !== this.knownVersion) {
+      groups.forget();
+      known.clear();
+    }
+    this.knownVersion = version;
+    groups.review();
+    this.flows = groups.contended.length === 0 ? [] : groups.contended.flatMap(({ flows }) => flows);
+    const picture = this.flows.length === 0 && !this.storms.some ? undefined : this.look();
     if (picture !== this.picture) this.show(picture);
     return picture;
   }
 
-  private look(flows: readonly Flow[]): Picture | undefined {
-    const version = this.version + this.connections.epoch + this.connections.wireVersion;
-    if (version !== this.knownVersion || this.known.size >= MOST_KNOWN) this.known.clear();
-    this.knownVersion = version;
-    const key = this.key * WORDS + (this.check % WORDS);
-    const found = this.known.get(key);
-    if (this.reuse && found?.check === this.check && found.count === this.count) return found.picture;
-    const picture = this.solve(flows);
-    this.known.set(key, { check: this.check, count: this.count, picture });
+  private look(): Picture | undefined {
+    const set = { key: 0, check: 0, count: 0 };
+    for (const { key, check, count } of this.groups.contended) {
+      set.key = (set.key + key) >>> 0;
+      set.check = (set.check + check) >>> 0;
+      set.count += count;
+    }
+    const found = this.reuse ? this.known.get(mapKey(set)) : undefined;
+    if (found !== undefined && sameSet(found, set)) return found.picture;
+    if (this.known.size >= MOST_KNOWN) this.known.clear();
+    const asked = this.ask(this.flows);
+    const result = this.equilibrium.solve(asked);
+    const told = result.congested || this.storms.some;
+    const picture = told ? this.maker.make(asked, result) : undefined;
+    this.known.set(mapKey(set), { ...set, picture });
     return picture;
   }
 
-  private solve(flows: readonly Flow[]): Picture | undefined {
-    if (flows.length === 0 && !this.storms.some) return undefined;
-    const asked = flows.map(({ shape, classIndex, variable }) => {
+  private ask(flows: readonly Flow[]): CongestedFlow[] {
+    return flows.map(({ shape, classIndex, variable }) => {
       const { links, coefficients, linkCount } = shape!;
       const { paths, pathQps } = shape!.paths();
       const potential = potentialOf(shape!, variable, this.solver, this.rates);
       const qps = paths.count;
       return { links, coefficients, count: linkCount, classIndex, potential, qps, paths, pathQps };
     });
-    const result = this.equilibrium.solve(asked);
-    return result.congested || this.storms.some ? this.maker.make(asked, result) : undefined;
   }
 
   private show(picture: Picture | undefined): void {
@@ -135,12 +147,5 @@ export class CongestionEngine {
     for (const { classIndex, direction, bytes } of picture?.queues ?? [])
       counters.queued[classIndex][direction] = bytes;
     for (const [device, bytes] of picture?.buffers ?? []) counters.bufferUsed[device] = bytes;
-  }
-
-  private weigh(shape: FlowShape, classIndex: number, sign: number): void {
-    const first = mix32((shape.id << 3) ^ classIndex);
-    this.key = (this.key + sign * first) >>> 0;
-    this.check = (this.check + sign * mix32(first ^ 0x9e3779b9)) >>> 0;
-    this.count += sign;
   }
 }

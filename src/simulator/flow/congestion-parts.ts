@@ -9,7 +9,7 @@ import { PictureMaker } from './congestion-picture.js';
 import type { Connections } from './connections.js';
 import type { Counters } from './counters.js';
 import { Equilibrium } from './equilibrium/equilibrium.js';
-import type { MaxMin } from './maxmin.js';
+import type { SharedRates } from './shared-rates.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { Rates } from './rates.js';
 import type { Signals } from './signals.js';
@@ -25,7 +25,7 @@ export function assembleCongestion(
     signals: Signals;
     switches: SwitchClasses;
     storms: PauseStorms;
-    solver: MaxMin;
+    solver: SharedRates;
   },
 ): CongestionEngine {
   const { connections, counters, rates, signals, switches, storms, solver } = parts;

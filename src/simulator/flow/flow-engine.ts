@@ -10,6 +10,7 @@ import { packetBytes, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
 import type { ByteBook } from './byte-book.js';
 import type { CongestionEngine } from './congestion-engine.js';
+import type { Picture } from './congestion-picture.js';
 import type { Connections } from './connections.js';
 import type { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
@@ -17,12 +18,15 @@ import type { EventQueue } from './event-queue.js';
 import type { FlowShape } from './flow-shape.js';
 import { HostSide } from './host-side.js';
 import { countTimeouts } from './losses.js';
-import type { MaxMin } from './maxmin.js';
+import type { SharedRates } from './shared-rates.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { QpTimers } from './qp-timers.js';
 import type { Rates } from './rates.js';
 import { flowOrder, IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './running-flow.js';
 import type { Signals } from './signals.js';
+
+const NONE: readonly number[] = [];
+const NO_FLOWS: readonly Flow[] = [];
 
 export interface FlowListener {
   flowDone(job: number, operation: number): void;
@@ -32,8 +36,8 @@ export interface FlowListener {
 
 export class FlowEngine {
   private readonly flows: Flow[] = [];
-  /** Those that run and cross the fabric, in their fixed order. */
-  private readonly crossing: Flow[] = [];
+  /** Those whose rates are not those of the max-min solver. */
+  private overruled: readonly Flow[] = [];
   /** QPs behind a pause without end. */
   private heldQps: readonly number[] = [];
   private readonly free: number[] = [];
@@ -44,8 +48,6 @@ export class FlowEngine {
   private seenVersion = 0;
   private seenConditions = 0;
   private seenCongestion = 0;
-  /** Rates are not those of the max-min solver. */
-  private overruled = false;
   readonly hostSide: HostSide;
   private someQpResumed = false;
   private readonly starting: number[] = [];
@@ -59,13 +61,13 @@ export class FlowEngine {
     private readonly beliefs: Beliefs,
     private readonly connections: Connections,
     private readonly counters: Counters,
-    private readonly solver: MaxMin,
+    private readonly solver: SharedRates,
     private readonly bytes: ByteBook,
     private readonly congestion: CongestionEngine,
     private readonly storms: PauseStorms,
   ) {
     this.hostSide = new HostSide(beliefs.graph.topology, rates, counters, (capacity) =>
-      this.overruled
+      this.overruled.length > 0
         ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
         : solver.load(capacity),
     );
@@ -228,16 +230,8 @@ export class FlowEngine {
     flow.variable = this.solver.add(shape.links, shape.coefficients, shape.linkCount);
     if (shape.cap < Infinity) this.solver.setCap(flow.variable, shape.cap);
     this.flowOfVariable[flow.variable] = index;
-    this.congestion.enter(shape, flow.classIndex);
-    if (shape.crossesFabric) this.insert(flow);
+    this.congestion.enter(flow);
     this.unsolved = true;
-  }
-
-  private insert(flow: Flow): void {
-    const { crossing } = this;
-    let at = crossing.length;
-    while (at > 0 && flowOrder(crossing[at - 1], flow) > 0) at--;
-    crossing.splice(at, 0, flow);
   }
 
   /** No QP waits for a retransmission, and all have a path that works. */
@@ -284,6 +278,8 @@ export class FlowEngine {
       shape.compile();
       if (flow.version === shape.version || flow.variable < 0) continue;
       flow.version = shape.version;
+      this.congestion.leave(flow);
+      this.congestion.enter(flow);
       this.solver.replace(flow.variable, shape.links, shape.coefficients, shape.linkCount);
       this.solver.setCap(flow.variable, shape.cap);
       this.unsolved = true;
@@ -311,23 +307,34 @@ export class FlowEngine {
     this.hostSide.account(nowNs);
     congestion.account(nowNs);
     solver.solve();
-    const picture = congestion.find(this.crossing);
-    const overrules = picture?.congested ?? false;
+    const picture = congestion.find();
+    this.takeRates(nowNs, picture);
+    this.hostSide.update();
+    this.holdQps(nowNs, picture?.heldQps ?? NONE);
+    if (storms.some) storms.review(nowNs, (queue) => picture?.stuck.has(queue) ?? false);
+  }
+
+  /** Max-min rates that have changed, but for flows that the picture is about. */
+  private takeRates(nowNs: number, picture: Picture | undefined): void {
+    const { solver, overruled } = this;
+    const ruled = picture?.congested ? this.congestion.flows : NO_FLOWS;
+    for (const flow of overruled) flow.overruled = false;
+    for (const flow of ruled) flow.overruled = true;
     for (let at = 0; at < solver.changedCount; at++) {
       const variable = solver.changed(at);
-      const index = this.flowOfVariable[variable];
-      if (overrules && this.flows[index].shape!.crossesFabric) continue;
-      this.setRate(nowNs, this.flows[index], solver.rate(variable));
+      const flow = this.flows[this.flowOfVariable[variable]];
+      if (!flow.overruled) this.setRate(nowNs, flow, solver.rate(variable));
     }
-    for (let at = 0; at < this.crossing.length && (overrules || this.overruled); at++) {
-      const flow = this.crossing[at];
-      const rate = overrules ? picture!.rates[at] : solver.rate(flow.variable);
-      if (rate !== flow.rate || flow.event < 0) this.setRate(nowNs, flow, rate);
+    for (const flow of overruled) {
+      if (flow.overruled || flow.variable < 0) continue;
+      const rate = solver.rate(flow.variable);
+      if (rate !== flow.rate) this.setRate(nowNs, flow, rate);
     }
-    this.overruled = overrules;
-    this.hostSide.update();
-    this.holdQps(nowNs, picture?.heldQps ?? []);
-    if (storms.some) storms.review(nowNs, (queue) => picture?.stuck.has(queue) ?? false);
+    for (let at = 0; at < ruled.length; at++) {
+      const rate = picture!.rates[at];
+      if (rate !== ruled[at].rate || ruled[at].event < 0) this.setRate(nowNs, ruled[at], rate);
+    }
+    this.overruled = ruled;
   }
 
   private setRate(nowNs: number, flow: Flow, rate: number): void {
@@ -363,8 +370,8 @@ export class FlowEngine {
     if (flow.variable < 0) return;
     this.solver.remove(flow.variable);
     flow.variable = -1;
-    this.congestion.leave(flow.shape!, flow.classIndex);
-    if (flow.shape!.crossesFabric) this.crossing.splice(this.crossing.indexOf(flow), 1);
+    flow.overruled = false;
+    this.congestion.leave(flow);
     this.unsolved = true;
   }
 }

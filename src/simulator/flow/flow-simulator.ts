@@ -29,7 +29,6 @@ import { prepareJob, type KnownConnections, type ReadyJob } from './job-program.
 import { JobRunner, type BoundaryKind } from './job-runner.js';
 import { JobSupervisor, type MoveOrder } from './job-supervisor.js';
 import { JobLatencies } from './latencies.js';
-import { MaxMin } from './maxmin.js';
 import { PathUse } from './path-use.js';
 import { PauseStorms } from './pause-storms.js';
 import { PhysicalLayer } from './physical-layer.js';
@@ -40,7 +39,13 @@ import { Rates } from './rates.js';
 import { RetransmissionSchedule } from './retransmission.js';
 import { Signals } from './signals.js';
 import { Sampler } from './sampler.js';
+import { SharedRates } from './shared-rates.js';
 import { SwitchClasses } from './switch-classes.js';
+
+export interface FlowSimulatorOptions {
+  /** False works out anew what a repeated step has worked out before, for the test that this changes nothing. */
+  reuse?: boolean;
+}
 
 export class FlowSimulator extends FabricControls {
   private readonly queue = new EventQueue();
@@ -69,6 +74,7 @@ export class FlowSimulator extends FabricControls {
     readonly settings: FabricSettings,
     telemetry: TelemetrySettings,
     seed: number,
+    { reuse = true }: FlowSimulatorOptions = {},
   ) {
     super();
     const { queue } = this;
@@ -107,8 +113,10 @@ export class FlowSimulator extends FabricControls {
     this.storms = storms;
     connections.lostQueues = storms;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    const solver = new MaxMin(rates.capacities);
+    const solver = new SharedRates(rates.capacities, { reuse });
     const parts = { connections, counters, rates, signals, switches, storms, solver };
+    const congestion = assembleCongestion(topology, settings, parts);
+    congestion.reuse = reuse;
     this.flows = new FlowEngine(
       rates,
       signals,
@@ -119,7 +127,7 @@ export class FlowSimulator extends FabricControls {
       counters,
       solver,
       new ByteBook(settings, connections, counters, signals, schedule),
-      assembleCongestion(topology, settings, parts),
+      congestion,
       storms,
     );
     this.timers = new QpTimers(

@@ -5,14 +5,14 @@
  * share. What receivers can take is no part of it: a slow one holds the fabric in front of it.
  */
 import type { FlowShape } from './flow-shape.js';
-import type { MaxMin } from './maxmin.js';
+import type { SharedRates } from './shared-rates.js';
 import { isHostWrite, scaleUpOut, type Rates } from './rates.js';
 
 /**
  * @param variable of the flow in the solver, after a solve
  * @returns bytes/ns of the flow's variable; Infinity where only its NICs' links limit it
  */
-export function potentialOf(shape: FlowShape, variable: number, solver: MaxMin, rates: Rates): number {
+export function potentialOf(shape: FlowShape, variable: number, solver: SharedRates, rates: Rates): number {
   const { links, coefficients, linkCount } = shape;
   const firstOther = scaleUpOut(rates.topology, 0);
   let potential = shape.cap;

@@ -24,9 +24,11 @@ export class SharedRates {
   /** By link: the domain of the patterns on it. */
   private readonly domainOf: (Domain | undefined)[];
   private readonly freeIds: number[] = [];
-  /** By variable: its pattern, undefined for a free id; its rate; its id in the incremental solver, or -1. */
+  /** By variable: its pattern, undefined for a free id; its id in the incremental solver, or -1. */
   private readonly patternOf: (Pattern | undefined)[] = [];
+  /** By variable: its rate, a function of what is active alone; and the rate last said to have changed. */
   private readonly rates: number[] = [];
+  private readonly toldRates: number[] = [];
   private readonly innerIds: number[] = [];
   private readonly outerIds: number[] = [];
   private readonly dirty: Domain[] = [];
@@ -53,7 +55,7 @@ export class SharedRates {
    */
   add(links: Int32Array, coefficients: Float64Array, count = links.length): number {
     const id = this.freeIds.pop() ?? this.patternOf.length;
-    this.rates[id] = 0;
+    this.rates[id] = this.toldRates[id] = 0;
     this.innerIds[id] = -1;
     this.enter(id, this.pattern(links, coefficients, count, Infinity));
     return id;
@@ -119,7 +121,7 @@ export class SharedRates {
     this.movedIds.length = 0;
   }
 
-  /** How many variables got another rate in the last `solve` (by more than a relative 1e-12). */
+  /** How many variables have another rate than when they were last listed here (by more than a relative 1e-12). */
   get changedCount(): number {
     return this.changedIds.length;
   }
@@ -162,9 +164,10 @@ export class SharedRates {
   }
 
   private take(id: number, rate: number): void {
-    const before = this.rates[id];
-    if (rate === before || Math.abs(rate - before) <= SAME_RATE * Math.min(rate, before)) return;
     this.rates[id] = rate;
+    const told = this.toldRates[id];
+    if (rate === told || Math.abs(rate - told) <= SAME_RATE * Math.min(rate, told)) return;
+    this.toldRates[id] = rate;
     this.changedIds.push(id);
   }
 
