@@ -5,12 +5,34 @@
  * be shown; between the pieces the event loop runs.
  */
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
-import { advancesTime, type Fabric } from '../fabrics/contract/fabric.js';
+import { advancesTime, watchesJobs, type Fabric, type JobBoundary } from '../fabrics/contract/fabric.js';
 
 export interface Pacer {
   readonly nowNs: number;
   /** Goes on to `toNs`, or stops early when the signal is aborted. */
   until(toNs: number, signal: AbortSignal, progress: (nowNs: number) => void): Promise<void>;
+}
+
+/**
+ * Goes on until the first of these boundaries of jobs begins, to `toNs`, or to an abort.
+ * @returns which of them began, and when; undefined when none did
+ */
+export async function untilBoundary(
+  fabric: Fabric,
+  pacer: Pacer,
+  boundaries: readonly JobBoundary[],
+  toNs: number,
+  signal: AbortSignal,
+  progress: (nowNs: number) => void,
+): Promise<{ index: number; beganNs: number } | undefined> {
+  if (!watchesJobs(fabric)) throw new Error('the fabric does not tell what its jobs begin');
+  while (pacer.nowNs < toNs && !signal.aborted) {
+    const found = await fabric.untilBoundary(boundaries, Math.min(toNs, pacer.nowNs + SIMULATED_PIECE_NS));
+    progress(pacer.nowNs);
+    if (found !== undefined) return found;
+    await yieldToEventLoop();
+  }
+  return undefined;
 }
 
 const SIMULATED_PIECE_NS = 1e9;

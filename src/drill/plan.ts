@@ -12,9 +12,15 @@ import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { faultKind } from '../faults/catalog.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
-import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
+import {
+  tracesPaths,
+  type Fabric,
+  type FabricDescription,
+  type JobBoundary,
+} from '../fabrics/contract/fabric.js';
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
 import { resolveTarget } from './targets.js';
+import { planTime } from './triggers.js';
 
 export interface PlannedImpairment {
   /** Unique within the plan, `cut/0`; a run prefixes its own id. */
@@ -25,12 +31,23 @@ export interface PlannedImpairment {
   untilNs: number;
 }
 
+/** A boundary of a job with which a fault begins, in place of a planned instant. */
+export interface PlannedTrigger {
+  boundary: JobBoundary;
+  /** It is watched for from here on, ns from the run's start … */
+  fromNs: number;
+  /** … and given up here. */
+  untilNs: number;
+}
+
 export interface PlannedFault {
   name: string;
   kind: string;
   parameters: unknown;
   targets: ElementRef[];
+  /** With a trigger: the earliest that it could be, or about when it should; all times of the fault move with it. */
   atNs: number;
+  trigger?: PlannedTrigger;
   durationNs: number;
   impairments: PlannedImpairment[];
   /** Times are ns from the injection instant. */
@@ -91,13 +108,14 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
       await planFault(fault, names[index], pointer, input.fabric, description, random.stream(names[index])),
     );
   }
+  const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
   const plan: Plan = {
     experiment: input.name,
     fabric: description.name,
     driver: description.driver,
     seed: input.seed,
-    durationNs: runDuration(input.spec),
+    durationNs,
     faults,
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
@@ -107,16 +125,18 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   return plan;
 }
 
-/** The run's length: as given, or as long after the last fault as before the first. */
-function runDuration(spec: ExperimentSpec): number {
-  const lastEndNs = Math.max(...spec.faults.map((fault) => fault.at + fault.duration));
-  const firstNs = Math.min(...spec.faults.map((fault) => fault.at));
+/** The run's length: as given, or as long after the last fault as before the first, whenever a trigger comes. */
+function runDuration(spec: ExperimentSpec, faults: readonly PlannedFault[]): number {
+  const endOf = ({ atNs, trigger, durationNs: holdNs }: PlannedFault): number =>
+    (trigger?.untilNs ?? atNs) + holdNs;
+  const lastEndNs = Math.max(...faults.map(endOf));
+  const firstNs = Math.min(...faults.map(({ atNs }) => atNs));
   const durationNs = spec.duration ?? lastEndNs + firstNs;
   if (durationNs <= lastEndNs) {
     throw InputError.at(
       '/spec/duration',
       `the run ends at ${formatDurationNs(durationNs)}, before or as its last fault is reverted (${formatDurationNs(lastEndNs)})`,
-      'lengthen duration so that recovery can be observed, or shorten the fault',
+      `lengthen duration so that recovery can be observed, or shorten the fault${faults.some(({ trigger }) => trigger !== undefined) ? ' or trigger.within' : ''}`,
     );
   }
   return durationNs;
@@ -155,6 +175,7 @@ async function planFault(
     fabric,
     random,
   });
+  const time = withPointer(pointer, () => planTime(fault, fabric, description));
   const compiled = withPointer(pointer, () =>
     kind.compile(fault.params as never, targets, {
       topology: description.topology,
@@ -168,13 +189,13 @@ async function planFault(
     kind: fault.kind,
     parameters: fault.params,
     targets,
-    atNs: fault.at,
+    ...time,
     durationNs: fault.duration,
     impairments: compiled.impairments.map((timed, ordinal) => ({
       id: `${name}/${ordinal}`,
       impairment: timed.impairment,
-      atNs: fault.at + timed.atNs,
-      untilNs: fault.at + timed.untilNs,
+      atNs: time.atNs + timed.atNs,
+      untilNs: time.atNs + timed.untilNs,
     })),
     truth: compiled.truth,
     expectedMetrics: [...new Set(kind.symptoms(fault.params as never).flatMap((symptom) => symptom.metrics))],
@@ -228,12 +249,16 @@ export function unsupportedError(plan: Plan): InputError {
 
 function undoSteps(faults: readonly PlannedFault[]): string[] {
   return faults
-    .flatMap((fault) => fault.impairments)
-    .sort((a, b) => a.untilNs - b.untilNs)
-    .map(
-      (one) =>
-        `at ${formatDurationNs(one.untilNs)}: restore ${elementName(impairedElement(one.impairment))} to the state read before ${one.impairment.type}, read it back`,
-    );
+    .flatMap((fault) => fault.impairments.map((one) => ({ fault, one })))
+    .sort((a, b) => a.one.untilNs - b.one.untilNs)
+    .map(({ fault, one }) => {
+      const when =
+        fault.trigger === undefined
+          ? `at ${formatDurationNs(one.untilNs)}`
+          : `${formatDurationNs(one.untilNs - fault.atNs)} after the trigger`;
+      const what = `${elementName(impairedElement(one.impairment))} to the state read before ${one.impairment.type}`;
+      return `${when}: restore ${what}, read it back`;
+    });
 }
 
 function checkLimits(plan: Plan, spec: ExperimentSpec): void {

@@ -6,7 +6,8 @@ import type { Judgement } from './judge.js';
 import type { Plan } from './plan.js';
 import { FakeFabric, LINKS, planOfCuts, type Step } from './testing/fake-fabric.js';
 import type { UndoEntry } from './undo.js';
-import { runDrill, timeline } from './walk.js';
+import { timeline } from './agenda.js';
+import { runDrill } from './walk.js';
 
 type Record = { call: string; id?: string };
 

@@ -8,14 +8,17 @@
 import { diagnose } from '../diagnosis/index.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
-import { runsWorkload, tracesPaths, type Fabric } from '../fabrics/contract/fabric.js';
+import { runsWorkload, tracesPaths, type Fabric, type JobBoundary } from '../fabrics/contract/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
-import { pacerFor, type Pacer } from './pacer.js';
-import type { Plan, PlannedImpairment } from './plan.js';
+import { Agenda, type Alignment } from './agenda.js';
+import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
+import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
 import { Injector, type UndoJournal } from './undo.js';
+
+export { timeline } from './agenda.js';
 
 /** What the caller is told, and stores. Each call resolves only once its record is durable. */
 export interface DrillHooks {
@@ -47,6 +50,8 @@ export interface DrillRecord {
   truth: TruthEntry[];
   /** Jobs whose routes crossed a target at injection; null where the fabric can't tell. */
   exposedJobs: string[] | null;
+  /** Of faults with a trigger, in the order of their injection. */
+  alignments: Alignment[];
 }
 
 /** @returns the judgement; never throws for what the drill itself can end in, only when hooks fail */
@@ -54,14 +59,21 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   const { plan, fabric, hooks, signal } = input;
   const injector = new Injector(fabric, input.journal);
   const pacer = pacerFor(fabric);
-  const record: DrillRecord = { injectedNs: null, revertedNs: null, endNs: 0, truth: [], exposedJobs: null };
+  const record: DrillRecord = {
+    injectedNs: null,
+    revertedNs: null,
+    endNs: 0,
+    truth: [],
+    exposedJobs: null,
+    alignments: [],
+  };
   let failures: string[] = [];
   let problem: unknown;
-  let lateUndo: string | undefined;
+  let setback: string | undefined;
   try {
     await hooks.state('preflight');
     await preflight(plan, fabric);
-    if (!signal.aborted) lateUndo = await perform(input, injector, pacer, record);
+    if (!signal.aborted) setback = await perform(input, injector, pacer, record);
   } catch (error) {
     problem = error;
   } finally {
@@ -70,9 +82,8 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   if (failures.length > 0) return judgeCutShort({ rollbackFailures: failures }, input.objectives);
   if (problem !== undefined) throw problem as Error;
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
-  // The fault stayed longer than planned, so the figures would not be those of this drill.
-  if (lateUndo !== undefined)
-    return judgeCutShort({ inconclusive: [`undone late: ${lateUndo}`] }, input.objectives);
+  // A fault that stayed longer than planned, or was not there, gives figures of another drill.
+  if (setback !== undefined) return judgeCutShort({ inconclusive: [setback] }, input.objectives);
 
   await hooks.state('observing');
   await pacer.until(plan.durationNs, signal, (nowNs) => hooks.progress(nowNs, plan.durationNs));
@@ -89,7 +100,7 @@ async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
 
 /**
  * Everything between baseline and the last revert, in time order.
- * @returns why an undo failed when it was due; what follows it was left out
+ * @returns why it went no further: an undo that failed when it was due, or a trigger that did not come
  */
 async function perform(
   input: DrillInput,
@@ -97,67 +108,91 @@ async function perform(
   pacer: Pacer,
   record: DrillRecord,
 ): Promise<string | undefined> {
-  const { plan, fabric, hooks, signal } = input;
-  const progress = (nowNs: number): void => hooks.progress(nowNs, plan.durationNs);
-  const actions = timeline(plan);
-  await hooks.state('baseline');
+  const { plan, hooks, signal } = input;
+  const agenda = new Agenda(plan);
+  const releases = new Map<string, Release>();
   const phase = { now: 'baseline' as RunState };
+  await hooks.state('baseline');
   const enter = async (state: RunState, detail: string): Promise<void> => {
     if (phase.now === state) return;
     phase.now = state;
     await hooks.state(state, detail);
   };
-  for (const action of actions) {
-    await pacer.until(action.timeNs, signal, progress);
+  for (;;) {
     if (signal.aborted) {
       await enter('reverting', 'aborted');
       return undefined;
     }
-    if (action.type === 'apply') {
-      record.exposedJobs ??= await exposedJobs(plan, fabric);
+    const action = agenda.due(pacer.nowNs);
+    if (action === undefined) {
+      const missed = agenda.missed(pacer.nowNs);
+      if (missed !== undefined) return missed;
+      const nextNs = agenda.nextAfter(pacer.nowNs);
+      if (nextNs === undefined) break;
+      await goOn(input, agenda, pacer, nextNs, releases);
+    } else if (action.type === 'apply') {
+      record.exposedJobs ??= await exposedJobs(plan, input.fabric);
       if (record.injectedNs === null) await enter('injecting', action.fault);
       record.injectedNs ??= pacer.nowNs;
+      noteAlignment(action.fault, releases, pacer.nowNs, record);
       const applied = await injector.apply(action.one.id, action.fault, action.one.impairment, signal);
       if (applied && phase.now === 'injecting') await enter('holding', action.fault);
     } else {
       if (action.last) await enter('reverting', action.fault);
       const failure = await injector.revert(action.one.id);
-      if (failure !== undefined) return failure;
+      if (failure !== undefined) return `undone late: ${failure}`;
       if (action.last) record.revertedNs = pacer.nowNs;
     }
   }
-  record.truth = plan.faults.flatMap((fault) =>
-    fault.truth.map((entry) => ({
+  record.truth = plan.faults.flatMap((fault) => {
+    const atNs = fault.atNs + (releases.get(fault.name)?.shiftNs ?? 0);
+    return fault.truth.map((entry) => ({
       ...entry,
-      fromNs: fault.atNs + entry.fromNs,
-      toNs: fault.atNs + entry.toNs,
-    })),
-  );
+      fromNs: atNs + entry.fromNs,
+      toNs: atNs + entry.toNs,
+    }));
+  });
   return undefined;
 }
 
-interface Action {
-  timeNs: number;
-  type: 'apply' | 'revert';
-  fault: string;
-  one: PlannedImpairment;
-  /** The revert after which nothing is left in place. */
-  last: boolean;
+/** A trigger that came. */
+interface Release {
+  boundary: JobBoundary;
+  beganNs: number;
+  /** By how much the times of its fault moved. */
+  shiftNs: number;
 }
 
-/** Applies and reverts in time order; at one instant reverts come first, so that a link never counts as hurt twice. */
-export function timeline(plan: Plan): Action[] {
-  const actions = plan.faults.flatMap((fault) =>
-    fault.impairments.flatMap((one): Action[] => [
-      { timeNs: one.atNs, type: 'apply', fault: fault.name, one, last: false },
-      { timeNs: one.untilNs, type: 'revert', fault: fault.name, one, last: false },
-    ]),
-  );
-  actions.sort((a, b) => a.timeNs - b.timeNs || Number(a.type === 'apply') - Number(b.type === 'apply'));
-  const last = actions.findLast((action) => action.type === 'revert');
-  const endNs = last?.timeNs;
-  for (const action of actions) action.last = action.type === 'revert' && action.timeNs === endNs;
-  return actions;
+/** Lets time pass until `nextNs`, or until a trigger that is watched for comes. */
+async function goOn(
+  { fabric, plan, hooks, signal }: DrillInput,
+  agenda: Agenda,
+  pacer: Pacer,
+  nextNs: number,
+  releases: Map<string, Release>,
+): Promise<void> {
+  const progress = (nowNs: number): void => hooks.progress(nowNs, plan.durationNs);
+  const awaited = agenda.awaited(pacer.nowNs);
+  if (awaited.length === 0) return pacer.until(nextNs, signal, progress);
+  const boundaries = awaited.map(({ boundary }) => boundary);
+  const found = await untilBoundary(fabric, pacer, boundaries, nextNs, signal, progress);
+  if (found === undefined) return;
+  const { fault, boundary } = awaited[found.index];
+  // On a fabric that tells late the fault counts from where it can still begin.
+  const shiftNs = agenda.release(fault, pacer.nowNs);
+  releases.set(fault, { boundary, beganNs: found.beganNs, shiftNs });
+}
+
+function noteAlignment(
+  fault: string,
+  releases: ReadonlyMap<string, Release>,
+  injectedNs: number,
+  record: DrillRecord,
+): void {
+  const release = releases.get(fault);
+  if (release === undefined || record.alignments.some((one) => one.fault === fault)) return;
+  const { boundary, beganNs } = release;
+  record.alignments.push({ fault, ...boundary, beganNs, injectedNs });
 }
 
 async function exposedJobs(plan: Plan, fabric: Fabric): Promise<string[] | null> {

@@ -36,25 +36,74 @@ const targetSchema = selectorSchema.extend({
 });
 export type TargetSpec = z.output<typeof targetSchema>;
 
+const atMostARun = durationNs.refine((ns) => ns <= LONGEST_RUN_NS, 'a run lasts at most 2h');
+
+const triggerSchema = z.strictObject({
+  at: z.enum(['step', 'collective', 'checkpoint']).describe('what the job begins'),
+  job: z.string().min(1).describe('name of the job'),
+  number: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('which one, counted from the start of the job; a collective is one over the fabric'),
+  after: atMostARun.optional().describe('the first one from then on'),
+  within: atMostARun
+    .refine((ns) => ns > 0, 'must be more than 0s')
+    .prefault('30s')
+    .describe('how long it is waited for beyond when it is expected; then the run is inconclusive'),
+});
+export type TriggerSpec = z.output<typeof triggerSchema>;
+
+/** A fault begins at one time: its own, or that of its trigger. */
+function checkTime(
+  fault: { at?: number; trigger?: TriggerSpec },
+  context: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
+): void {
+  const refuse = (path: string[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+  const { at, trigger } = fault;
+  if (trigger === undefined) {
+    if (at === undefined)
+      refuse(['at'], 'missing; write when the fault is injected, as in 20s, or a trigger instead');
+    return;
+  }
+  const given = [
+    ...(at === undefined ? [] : ['at']),
+    ...(trigger.number === undefined ? [] : ['trigger.number']),
+    ...(trigger.after === undefined ? [] : ['trigger.after']),
+  ];
+  if (given.length === 1) return;
+  const found = given.length === 0 ? 'none is here' : `${given.join(' and ')} are here`;
+  refuse(
+    ['trigger'],
+    `a trigger takes one of number, after, and the fault's at (the first one from then on); ${found}`,
+  );
+}
+
 function faultSchemaOf(kind: AnyFaultKind) {
   const shared = {
     name: nameSchema.optional(),
     kind: z.literal(kind.name),
     params: kind.parameters,
-    at: durationNs
-      .refine((ns) => ns <= LONGEST_RUN_NS, 'a run lasts at most 2h')
-      .describe('when the fault is injected, from the start of the run'),
+    at: atMostARun
+      .optional()
+      .describe('when the fault is injected, from the start of the run; needed without a trigger'),
+    trigger: triggerSchema
+      .optional()
+      .describe('injects the fault as a job begins something, beside or instead of at'),
     duration: durationNs
       .refine((ns) => ns >= SHORTEST_HOLD_NS, 'a fault is held for at least 1ms')
       .describe('how long it is held, at least 1ms'),
   };
-  const schema = z.strictObject({ ...shared, target: targetSchema });
+  const schema = z.strictObject({ ...shared, target: targetSchema }).superRefine(checkTime);
   // One type for both: whoever reads a fault asks whether it has a target.
   type MaybeTargeted = z.ZodObject<
     typeof shared & { target: z.ZodOptional<typeof targetSchema> },
     z.core.$strict
   >;
-  const chosen = (kind.withoutTarget ? z.strictObject(shared) : schema) as unknown as MaybeTargeted;
+  const chosen = (kind.withoutTarget
+    ? z.strictObject(shared).superRefine(checkTime)
+    : schema) as unknown as MaybeTargeted;
   return chosen.meta({ title: kind.name, description: kind.summary });
 }
 
