@@ -1,5 +1,10 @@
 /** All migrations, oldest first: an explicit list, so that bundlers and ESM need no file globs. */
 import { CreateCoreTables1795910400000 } from './1795910400000-create-core-tables.js';
 import { AddClearedReason1795917600000 } from './1795917600000-add-cleared-reason.js';
+import { AddOutsideDiagnoses1795924800000 } from './1795924800000-add-outside-diagnoses.js';
 
-export const MIGRATIONS = [CreateCoreTables1795910400000, AddClearedReason1795917600000];
+export const MIGRATIONS = [
+  CreateCoreTables1795910400000,
+  AddClearedReason1795917600000,
+  AddOutsideDiagnoses1795924800000,
+];

@@ -10,6 +10,7 @@ import { runOptionsSchema } from './experiments/experiments.controller.js';
 import { importSchema } from './fabrics/stored/fabrics.controller.js';
 import { inputJsonSchema } from './kernel/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
+import { verdictSchema } from './runs/diagnoses/verdict-body.js';
 import { VERSION } from './platform/version.js';
 
 export function openApiDocument(app: INestApplication): OpenAPIObject {
@@ -29,6 +30,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     RunOptions: runOptionsSchema,
     FabricImport: importSchema,
     Diagnose: diagnoseSchema,
+    Verdict: verdictSchema,
   };
   const published = Object.entries(schemas).map(([name, schema]): [string, Record<string, unknown>] => [
     name,

@@ -5,6 +5,8 @@ import { evaluateObjectives, parseObjectives } from '../gate/objective.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { FabricDescription } from '../fabrics/contract/fabric.js';
 import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';
+import { scoreExplainability } from '../scoring/explainability.js';
+import type { ScoringInput } from '../scoring/input.js';
 import { carriedJobBytes } from '../scoring/link-traffic.js';
 import { concludeRun } from '../scoring/outcome.js';
 import { publishTruth, scoreRun } from '../scoring/score.js';
@@ -13,6 +15,7 @@ import {
   type FinalState,
   type ObjectiveResult,
   type PublishedTruth,
+  type Score,
   type Scores,
 } from '../scoring/scorecard.js';
 import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
@@ -39,16 +42,19 @@ export interface JudgementInput {
   record: DrillRecord;
 }
 
-/** A drill that ran its course. */
-export function judgeDrill(input: JudgementInput): Judgement {
-  const { plan, description, evidence, verdict, record } = input;
+/** What scoring looks at, from what a drill left behind. */
+export type ScoredDrill = Pick<JudgementInput, 'plan' | 'evidence' | 'verdict' | 'record'> & {
+  description: Pick<FabricDescription, 'topology' | 'jobs'>;
+};
+
+function scoringInput({ plan, description, evidence, verdict, record }: ScoredDrill): ScoringInput {
   const { topology, jobs } = description;
-  const injectedNs = record.injectedNs;
+  const { injectedNs } = record;
   const targetBytesInBaseline =
     injectedNs === null
       ? null
       : carriedJobBytes(new EvidenceIndex(evidence), topology, record.truth, injectedNs);
-  const scores = scoreRun({
+  return {
     evidence,
     topology,
     jobs,
@@ -60,7 +66,23 @@ export function judgeDrill(input: JudgementInput): Judgement {
     exposedJobs: record.exposedJobs,
     targetBytesInBaseline,
     expectedMetrics: [...new Set(plan.faults.flatMap((fault) => fault.expectedMetrics))],
-  });
+  };
+}
+
+/**
+ * The explainability of a diagnosis that came from elsewhere, by the same code as our own.
+ * @param timeToExplainS seconds from the injection until it was given; null where clocks can't be compared
+ */
+export const scoreDiagnosis = (drill: ScoredDrill, timeToExplainS: number | null): Score =>
+  scoreExplainability({ ...scoringInput(drill), timeToExplainS });
+
+/** A drill that ran its course. */
+export function judgeDrill(input: JudgementInput): Judgement {
+  const { description, evidence, verdict, record } = input;
+  const { injectedNs } = record;
+  const scored = scoringInput(input);
+  const { targetBytesInBaseline } = scored;
+  const scores = scoreRun(scored);
   const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
   const outcome = concludeRun({
     objectives,

@@ -5,7 +5,7 @@
  * same bytes. A figure that could not be known is null, and so is a number that JSON can't hold.
  */
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
-import type { Scorecard } from '../scoring/scorecard.js';
+import type { OutsideDiagnosis, Scorecard } from '../scoring/scorecard.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { ElementRef } from '../kernel/elements.js';
 import type { ReportFormat } from './shared/report.js';
@@ -45,6 +45,16 @@ export function orderedVerdict(verdict: Verdict) {
   };
 }
 
+const orderedDiagnosis = (diagnosis: OutsideDiagnosis) => ({
+  id: diagnosis.id,
+  source: diagnosis.source,
+  author: diagnosis.author,
+  beforeEnd: diagnosis.beforeEnd,
+  faultFound: diagnosis.faultFound,
+  named: diagnosis.named.map(({ kind, element: ref }) => ({ kind, element: element(ref) })),
+  explainability: diagnosis.explainability,
+});
+
 /** The scorecard as a plain object with every key of the stable interface, in its order. */
 export function orderedScorecard(scorecard: Scorecard) {
   const { run } = scorecard;
@@ -78,6 +88,7 @@ export function orderedScorecard(scorecard: Scorecard) {
       to_s: truth.to_s,
     })),
     reasons: scorecard.reasons,
+    ...(scorecard.diagnoses === undefined ? {} : { diagnoses: scorecard.diagnoses.map(orderedDiagnosis) }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { ReportFormat, ReportOptions } from './shared/report.js';
 import { markdownCode, markdownText } from './shared/escape.js';
 import {
   culpritSentence,
+  diagnosisSentence,
   figuresOf,
   formatFigure,
   formatObjectiveValue,
@@ -85,6 +86,11 @@ function comparison(scorecard: Scorecard): string[] {
   ];
 }
 
+function outside(scorecard: Scorecard): string[] {
+  const lines = (scorecard.diagnoses ?? []).map((one) => `- ${markdownText(diagnosisSentence(one))}`);
+  return lines.length === 0 ? [] : details('What others said', [...lines, '']);
+}
+
 function render(scorecard: Scorecard, options: ReportOptions = {}): string {
   const { run } = scorecard;
   const figures = SCORE_NAMES.flatMap((score) =>
@@ -111,6 +117,7 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
     ),
     ...objectives(scorecard),
     ...details('Truth and verdict', comparison(scorecard)),
+    ...outside(scorecard),
     ...details('Raw figures', table(['Score', 'Figure', 'Metric', 'Value'], figures)),
     ...(evidence(scorecard).length > 0 ? details('Evidence', evidence(scorecard)) : []),
     `Reproduce: ${markdownCode(options.reproduceCommand ?? replaySentence(scorecard))}`,

@@ -15,6 +15,7 @@ import type { Page } from './shared/page.js';
 import {
   UNKNOWN,
   culpritSentence,
+  diagnosisSentence,
   figuresOf,
   formatFigure,
   formatObjectiveValue,
@@ -99,6 +100,13 @@ function comparison(page: Page, scorecard: Scorecard): void {
     paragraph(page, `and ${culprits.length - CULPRITS_MAX} less likely ones`);
 }
 
+function outside(page: Page, scorecard: Scorecard): void {
+  const diagnoses = scorecard.diagnoses ?? [];
+  if (diagnoses.length === 0) return;
+  heading(page, 'What others said');
+  for (const diagnosis of diagnoses) paragraph(page, diagnosisSentence(diagnosis), '  - ');
+}
+
 function render(scorecard: Scorecard, options: ReportOptions = {}): string {
   const page = newPage(options);
   state(page, scorecard);
@@ -109,6 +117,7 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
   objectives(page, scorecard);
   comparison(page, scorecard);
   evidence(page, scorecard.verdict);
+  outside(page, scorecard);
   heading(page, 'Reproduce');
   // Not wrapped: a command is copied whole.
   if (options.reproduceCommand !== undefined) page.lines.push(`  ${terminalText(options.reproduceCommand)}`);

@@ -172,7 +172,7 @@ export class RunExecutor {
         });
       },
       verdict: (verdict) => this.store.verdict(claim, verdict),
-      truth: (truth) => this.store.truth(claim, truth),
+      truth: (truth, { truth: _, ...record }) => this.store.truth(claim, truth, record),
     };
   }
 

@@ -12,7 +12,7 @@ import { EXIT } from '../scoring/exit-codes.js';
 import type { FinalState, RunState, Scorecard } from '../scoring/scorecard.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { appendEvent } from './run-events.js';
-import { RunEntity, UndoEntryEntity } from './run.entity.js';
+import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
 import { isFinal, mayGo, worst } from './run.machine.js';
 
 /** Another worker has claimed the run meanwhile, or it has ended. */
@@ -205,11 +205,13 @@ export class RunStore {
     });
   }
 
-  async truth(claim: Claim, truth: readonly TruthEntry[]): Promise<void> {
+  /** @param record what else scoring needs of the drill's course */
+  async truth(claim: Claim, truth: readonly TruthEntry[], record: CourseRecord | null = null): Promise<void> {
     await this.fenced(claim, async (manager) => {
-      await manager.query(`INSERT INTO run_truth (run_id, truth) VALUES ($1, $2)`, [
+      await manager.query(`INSERT INTO run_truth (run_id, truth, record) VALUES ($1, $2, $3)`, [
         claim.runId,
         JSON.stringify(truth),
+        record === null ? null : JSON.stringify(record),
       ]);
     });
   }

@@ -8,10 +8,12 @@
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { Plan } from '../drill/plan.js';
+import type { DrillRecord } from '../drill/walk.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { ConfigurationSnapshot } from '../fabrics/contract/fabric.js';
 import type { RunState, Scorecard } from '../scoring/scorecard.js';
 import type { TruthEntry } from '../truth/truth.js';
+import { DiagnosisEntity } from './diagnoses/diagnosis.entity.js';
 
 @Entity({ name: 'runs' })
 export class RunEntity {
@@ -226,7 +228,14 @@ export class RunTruthEntity {
 
   @Column({ type: 'json' })
   truth: readonly TruthEntry[];
+
+  /** What else scoring needs of the drill's course; null for runs of versions that did not keep it. */
+  @Column({ type: 'json', nullable: true })
+  record: CourseRecord | null;
 }
+
+/** The course of a drill without the truth, which has its own column. */
+export type CourseRecord = Omit<DrillRecord, 'truth'>;
 
 export const RUN_ENTITIES = [
   RunEntity,
@@ -236,4 +245,5 @@ export const RUN_ENTITIES = [
   RunEvidenceEntity,
   RunResultEntity,
   RunTruthEntity,
+  DiagnosisEntity,
 ];

@@ -22,7 +22,9 @@ import { planView } from '../drill/plan.js';
 import { parseBody } from '../platform/http/body.js';
 import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
-import { RUN_STATES } from '../scoring/scorecard.js';
+import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
+import { DiagnosesService } from './diagnoses/diagnoses.service.js';
+import { scorecardEntry } from './diagnoses/diagnosis-view.js';
 import { decodeEvidenceFile, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
 import { followEvents } from './run-events.js';
 import { runView } from './run-view.js';
@@ -49,6 +51,7 @@ export class RunsController {
   constructor(
     private readonly runs: RunsService,
     private readonly dataSource: DataSource,
+    private readonly diagnoses: DiagnosesService,
   ) {}
 
   @Get()
@@ -128,8 +131,8 @@ export class RunsController {
   @Get(':id/scorecard')
   @ApiOperation({ summary: 'the three scores with their raw figures, verdict and truth' })
   @ApiResponse({ status: 409, description: 'the run has not ended' })
-  scorecard(@Param('id') id: string) {
-    return this.runs.scorecard(id);
+  scorecard(@Param('id') id: string): Promise<Scorecard> {
+    return this.withDiagnoses(id);
   }
 
   @Get(':id/verdict')
@@ -165,9 +168,16 @@ export class RunsController {
   async report(@Param('id') id: string, @Query() query: Record<string, unknown>, @Res() response: Response) {
     const { format } = parseQuery(reportQuery, query);
     const report = reportFormat(format, '/format');
-    const scorecard = await this.runs.scorecard(id);
+    const scorecard = await this.withDiagnoses(id);
     response.setHeader('Content-Type', `${report.mediaType}; charset=utf-8`);
     response.send(report.render(scorecard, {}));
+  }
+
+  /** The stored scorecard is never changed; what others say of the run goes beside it. */
+  private async withDiagnoses(id: string): Promise<Scorecard> {
+    const scorecard = await this.runs.scorecard(id);
+    const entries = (await this.diagnoses.ofRun(id)).flatMap((row) => scorecardEntry(row) ?? []);
+    return entries.length === 0 ? scorecard : { ...scorecard, diagnoses: entries };
   }
 }
 

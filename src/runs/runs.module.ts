@@ -6,6 +6,9 @@ import { openFabric } from '../fabrics/catalog.js';
 import { VERSION } from '../platform/version.js';
 import { DiagnoseController } from './diagnose.controller.js';
 import { DiagnoseService } from './diagnose.service.js';
+import { AlertsService } from './diagnoses/alerts.service.js';
+import { DiagnosesController, RunDiagnosesController } from './diagnoses/diagnoses.controller.js';
+import { DiagnosesService } from './diagnoses/diagnoses.service.js';
 import { ExperimentRunsController } from './experiment-runs.controller.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
 import { RunStore } from './run-store.js';
@@ -15,8 +18,14 @@ import { RunsService } from './runs.service.js';
 
 @Module({
   imports: [ExperimentsModule],
-  controllers: [RunsController, ExperimentRunsController, DiagnoseController],
-  providers: [RunsService, DiagnoseService],
+  controllers: [
+    RunsController,
+    ExperimentRunsController,
+    DiagnoseController,
+    RunDiagnosesController,
+    DiagnosesController,
+  ],
+  providers: [RunsService, DiagnoseService, DiagnosesService, AlertsService],
 })
 export class RunsApiModule {}
 

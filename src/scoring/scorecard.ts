@@ -117,6 +117,22 @@ export interface Scorecard {
   truth: PublishedTruth[];
   /** Why the state is what it is, one sentence each; empty when passed. */
   reasons: string[];
+  /** What others said of the run, oldest first; left out where nobody did. */
+  diagnoses?: OutsideDiagnosis[];
+}
+
+/** A diagnosis of the run that came from outside, scored by the same code. */
+export interface OutsideDiagnosis {
+  id: string;
+  /** `api` or `alertmanager`. */
+  source: string;
+  author: string;
+  /** Given while nobody could read the truth. */
+  beforeEnd: boolean;
+  faultFound: boolean | null;
+  named: { kind: string; element: ElementRef }[];
+  /** null until the run has ended, and where there is no truth to compare with. */
+  explainability: Score | null;
 }
 
 /** Scores of a run that was never scored: null, with every metric null. */

@@ -9,6 +9,7 @@ import type { ScoreMetricDefinition } from '../../scoring/metric-catalog.js';
 import type {
   MetricValue,
   ObjectiveResult,
+  OutsideDiagnosis,
   PublishedTruth,
   RunState,
   Scorecard,
@@ -102,6 +103,24 @@ export function truthSentence(truth: PublishedTruth): string {
 export function culpritSentence(culprit: Culprit): string {
   const onset = culprit.onset_s === null ? 'onset not known' : `since ${formatSeconds(culprit.onset_s)}`;
   return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}`;
+}
+
+/** `netops (api): link-down at link:a--b; explainability 82.5`, for a line of a report. */
+export function diagnosisSentence(diagnosis: OutsideDiagnosis): string {
+  const first = diagnosis.named.slice(0, 3).map(({ kind, element }) => `${kind} at ${element.id}`);
+  const left = diagnosis.named.length - first.length;
+  const named = [...first, ...(left > 0 ? [`${left} more`] : [])].join(', ');
+  const said =
+    diagnosis.faultFound === true
+      ? named === ''
+        ? 'a fault without a culprit'
+        : named
+      : diagnosis.faultFound === false
+        ? 'no fault'
+        : 'can not tell';
+  const score = formatScore(diagnosis.explainability?.score ?? null);
+  const late = diagnosis.beforeEnd ? '' : ', given when the truth was out';
+  return `${diagnosis.author} (${diagnosis.source}): ${said}; explainability ${score}${late}`;
 }
 
 /** How a run is replayed, as far as the scorecard alone tells. */

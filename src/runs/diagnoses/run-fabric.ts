@@ -1,0 +1,18 @@
+/** The fabric of a stored run as an operator knows it, without opening it. */
+import { describeFabric } from '../../drill/examine.js';
+import { experimentFromStored, fabricFromStored } from '../../experiments/definition/stored.js';
+import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
+import type { Topology } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+import type { RunEntity } from '../run.entity.js';
+
+export interface RunFabric {
+  document: FabricDocument;
+  topology: Topology;
+  jobs: Job[];
+}
+
+export function fabricOfRun(run: Pick<RunEntity, 'definition' | 'fabricDefinition'>): RunFabric {
+  const document = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
+  return { document, ...describeFabric(document) };
+}
