@@ -8,6 +8,7 @@ import type { FaultKind } from './fault.js';
 import { ecmpCollision } from './ecmp-collision.js';
 import { ecnMisconfig } from './ecn-misconfig.js';
 import { incast } from './incast.js';
+import { jobMigration } from './job-migration.js';
 import { linkDown } from './link-down.js';
 import { none } from './none.js';
 import { opticError } from './optic-error.js';
@@ -26,6 +27,7 @@ export const FAULT_KINDS: readonly AnyFaultKind[] = [
   speedDowngrade,
   opticError,
   incast,
+  jobMigration,
   straggler,
   slowReceiver,
   pauseStorm,

@@ -25,6 +25,17 @@ describe('hosts that can take over', () => {
     expect(named(spareHosts(use, 0, host('host-1')))).toEqual(['host-4', 'host-5', 'host-3']);
   });
 
+  it('are the better the nearer: under the same leaf before others', () => {
+    const twoLeaves = smallTopology({ hosts: 6, gpusPerHost: 2, leaves: 2 });
+    const hosts = (from: number): string[] =>
+      spareHosts({ topology: twoLeaves, placements: [Int32Array.from([0, 1, 6, 7])] }, 0, from).map(
+        (index) => twoLeaves.devices[index].name,
+      );
+    const [first, , , fourth] = twoLeaves.devices.filter(({ role }) => role === 'host');
+    expect(hosts(first.index)).toEqual(['host-2', 'host-3', 'host-5', 'host-6']);
+    expect(hosts(fourth.index)).toEqual(['host-5', 'host-6', 'host-2', 'host-3']);
+  });
+
   it('are none when all GPUs run ranks, and the reason says which are taken', () => {
     const use: GpuUse = { topology, placements: [placed(...whole(1, 2, 3)), placed(...whole(4, 5))] };
     expect(spareHosts(use, 0, host('host-1'))).toEqual([]);

@@ -3,10 +3,10 @@
  *
  * A rank keeps its position in the host, and with it its NIC and its rail, as device plug-ins and rank files hand GPUs
  * out; so a host can take over when exactly these positions are free there, and none of its GPUs runs a rank of the
- * same job. Hosts without any rank are spares. Not modelled: ranks of one host that go to several.
+ * same job. Hosts without any rank are spares, those under the same leaves the better ones. Not modelled: ranks of one host that go to several.
  */
 import { listChoices } from '../kernel/nearest.js';
-import type { Topology } from '../topology/model.js';
+import { peerPort, type Topology } from '../topology/model.js';
 
 /** GPU use of a fabric at some moment. */
 export interface GpuUse {
@@ -84,15 +84,28 @@ function obstacle(
   return shared ? `${name} runs ranks of the same job` : undefined;
 }
 
-/** Hosts that can take the ranks a job has on another, hosts without any rank first, each by topology index. */
+/**
+ * Hosts that can take the ranks a job has on another: idle ones first, of these the ones under the same leaves, then by
+ * topology index.
+ */
 export function spareHosts(use: GpuUse, job: number, fromHost: number): number[] {
+  const { topology } = use;
   const found = survey(use);
-  const able = [...found.gpus.keys()]
+  const leaves = leavesOf(topology, fromHost);
+  const distance = (host: number): number => {
+    const busy = [...found.gpus.get(host)!.values()].some((gpu) => found.taken[gpu] === 1);
+    const near = [...leavesOf(topology, host)].every((leaf) => leaves.has(leaf));
+    return 2 * Number(busy) + Number(!near);
+  };
+  return [...found.gpus.keys()]
     .filter((host) => obstacle(use, found, job, fromHost, host) === undefined)
-    .sort((a, b) => a - b);
-  const idle = (host: number): boolean =>
-    ![...found.gpus.get(host)!.values()].some((gpu) => found.taken[gpu] === 1);
-  return [...able.filter(idle), ...able.filter((host) => !idle(host))];
+    .map((host) => ({ host, distance: distance(host) }))
+    .sort((a, b) => a.distance - b.distance || a.host - b.host)
+    .map(({ host }) => host);
+}
+
+function leavesOf(topology: Topology, host: number): Set<number> {
+  return new Set(topology.devices[host].ports.map((port) => topology.ports[peerPort(topology, port)].device));
 }
 
 /** The placement after the ranks of one host have gone to another, each to the same position. */
