@@ -39,7 +39,7 @@ export class FlowEngine {
   /** Those whose rates are not those of the max-min solver. */
   private overruled: readonly Flow[] = [];
   /** QPs behind a pause without end. */
-  private heldQps: readonly number[] = [];
+  private heldQps = NONE;
   private readonly free: number[] = [];
   private readonly flowOfVariable: number[] = [];
   private timers!: QpTimers;

@@ -1,6 +1,7 @@
 /**
  * The state of one flow of the engine, and its life: told to start, running or standing still, then the tail.
  */
+import type { FlowGroup } from './contention-groups.js';
 import type { FlowShape } from './flow-shape.js';
 
 export const IDLE = 0;
@@ -20,6 +21,10 @@ export interface Flow {
   job: number;
   operation: number;
   classIndex: number;
+  /** Flows with which it shares links, while it runs. */
+  group: FlowGroup | undefined;
+  /** Its rate is that of the congestion equilibrium. */
+  overruled: boolean;
   /** In the max-min solver, -1 while it does not run. */
   variable: number;
   remaining: number;
@@ -37,6 +42,8 @@ export const idleFlow = (): Flow => ({
   job: -1,
   operation: -1,
   classIndex: 0,
+  group: undefined,
+  overruled: false,
   variable: -1,
   remaining: 0,
   rate: 0,
