@@ -28,6 +28,8 @@ const { abs, max, min } = Math;
 
 const MOST_SWEEPS = 600;
 const MOST_ROUNDS = 6;
+/** So often it is looked which queues hold anybody. */
+const SWEEPS_TO_BIND = 8;
 /** Relative error of conditions at which the search ends. */
 const NEAR = 2e-5;
 /** A queue gets its first bytes beyond this. */
@@ -88,6 +90,7 @@ export class Balance {
   run(flows: readonly EquilibriumFlow[]): void {
     this.begin();
     this.swings.begin();
+    this.binding.begin();
     this.sweeps = 0;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.settle(flows);
@@ -104,6 +107,7 @@ export class Balance {
       this.worst = 0;
       this.chooseRates(flows);
       this.spend();
+      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this);
       this.move();
       this.sweeps++;
       if (this.worst < NEAR) break;
@@ -239,14 +243,37 @@ export class Balance {
   /** Lets every queue answer, receivers first, so that a port sees at once what the queues behind it do. */
   private move(): void {
     const { scene, held } = this;
+    for (let at = 0; at < scene.orderCount; at++) this.hold(scene.order[at]);
     for (let at = 0; at < scene.orderCount; at++) {
       const queue = scene.order[at];
-      this.hold(queue);
       if (this.stuck.queues[queue] === 1) continue;
-      if (scene.fromSwitch[queue] === 1) this.moveQueue(queue);
-      else this.moveNic(queue);
+      if (scene.fromSwitch[queue] === 0) {
+        this.moveNic(queue);
+        continue;
+      }
+      const before = this.delay[queue];
+      this.moveQueue(queue);
+      const more = this.delay[queue] - before;
+      for (let pair = scene.firstPairInto[queue]; more !== 0 && pair >= 0; pair = scene.pairNextInto[pair]) {
+        held[scene.pairFrom[pair]] += this.pairRate[pair] * more;
+        this.limitedHeld[scene.pairFrom[pair]] += this.pairLimited[pair] * more;
+      }
     }
     this.buffers.follow(held);
+  }
+
+  /** Share of what comes to a queue that will come once the ports that are too full have held their senders back. */
+  private relief(queue: number): number {
+    const { scene, held, pairRate } = this;
+    const { threshold } = this.buffers;
+    let comes = 0;
+    let will = 0;
+    for (let pair = scene.firstPairInto[queue]; pair >= 0; pair = scene.pairNextInto[pair]) {
+      const from = scene.pairFrom[pair];
+      comes += pairRate[pair];
+      will += held[from] > threshold[from] ? (pairRate[pair] * threshold[from]) / held[from] : pairRate[pair];
+    }
+    return comes > 0 ? will / comes : 1;
   }
 
   /** What the port at a queue's far end holds: of the bytes in each queue there those that came by it. */
@@ -285,13 +312,18 @@ export class Balance {
     const { buffers, load, held, delay } = this;
     // A hair more than there is, so that a tie with a NIC leaves the queue empty; `fit` takes it back.
     const capacity = this.shareOf(queue) * this.usable[queue] * TIE;
-    const asked = max(load[queue] / capacity, held[queue] / buffers.threshold[queue]);
+    const asked = max(load[queue] / capacity, held[queue] / buffers.threshold[queue]) * this.relief(queue);
     if (delay[queue] === 0) {
       if (asked > OPENS) this.worst = max(this.worst, asked - 1);
       if (asked > OPENS) this.open(queue, capacity);
       return;
     }
     if (this.overflows(queue, capacity)) return;
+    if (asked < 1 && this.binding.binds[queue] === 0) {
+      // Holds nobody: it need not wait until the little that it is asked less has emptied it.
+      this.setBytes(queue, (delay[queue] * capacity) / MOST_STEP, capacity);
+      return;
+    }
     // Where a tie may be, how much less is asked says nothing of whether the queue is at rest.
     this.worst = max(this.worst, asked - 1, 1 / (TIE + NEAR) - asked);
     this.answer(queue, asked, capacity);

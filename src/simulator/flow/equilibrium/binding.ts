@@ -28,11 +28,17 @@ export class Binding {
     private readonly curve: ReactionCurve | null,
   ) {}
 
+  /** Nothing is known yet, so all may bind. */
+  begin(): void {
+    const { queueCount } = this.scene;
+    this.binds = roomBytes(this.binds, queueCount);
+    this.markedLoad = roomFloat64(this.markedLoad, queueCount);
+    this.markedMost = roomFloat64(this.markedMost, queueCount);
+    this.binds.fill(1, 0, queueCount);
+  }
+
   find(balance: Balance): void {
     const { scene } = this;
-    this.binds = roomBytes(this.binds, scene.queueCount);
-    this.markedLoad = roomFloat64(this.markedLoad, scene.queueCount);
-    this.markedMost = roomFloat64(this.markedMost, scene.queueCount);
     this.binds.fill(0, 0, scene.queueCount);
     this.markedLoad.fill(0, 0, scene.queueCount);
     this.markedMost.fill(0, 0, scene.queueCount);

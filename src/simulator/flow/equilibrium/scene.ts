@@ -35,10 +35,13 @@ export class Scene {
   hopPair = new Int32Array(1024);
   /** Pairs: which queue is fed by which, each once; those of a queue are a list. */
   pairCount = 0;
+  pairFrom = new Int32Array(256);
   pairTo = new Int32Array(256);
   pairNext = new Int32Array(256);
-  /** By queue: first pair or -1; most hops that a path has from here to its end. */
+  pairNextInto = new Int32Array(256);
+  /** By queue: first pair from it, and first into it, or -1; most hops that a path has from here to its end. */
   firstPair = new Int32Array(64);
+  firstPairInto = new Int32Array(64);
   rank = new Int32Array(64);
   /** Queues of active flows from the receivers back to the senders. */
   order = new Int32Array(64);
@@ -101,6 +104,7 @@ export class Scene {
     this.activeCount = 0;
     this.pairCount = 0;
     this.firstPair.fill(-1, 0, this.queueCount);
+    this.firstPairInto.fill(-1, 0, this.queueCount);
     this.rank.fill(-1, 0, this.queueCount);
     let path = 0;
     let hop = 0;
@@ -157,7 +161,12 @@ export class Scene {
     pair = this.pairCount++;
     this.pairTo = roomInt32(this.pairTo, pair + 1);
     this.pairNext = roomInt32(this.pairNext, pair + 1);
+    this.pairFrom = roomInt32(this.pairFrom, pair + 1);
+    this.pairNextInto = roomInt32(this.pairNextInto, pair + 1);
+    this.pairFrom[pair] = from;
     this.pairTo[pair] = to;
+    this.pairNextInto[pair] = this.firstPairInto[to];
+    this.firstPairInto[to] = pair;
     this.pairNext[pair] = this.firstPair[from];
     this.firstPair[from] = pair;
     return pair;
@@ -286,6 +295,7 @@ export class Scene {
     this.contended[queue] = 0;
     this.parent[queue] = queue;
     this.firstPair[queue] = -1;
+    this.firstPairInto[queue] = -1;
     this.rank[queue] = -1;
     return queue;
   }
@@ -295,6 +305,7 @@ export class Scene {
     this.queueClass = roomInt32(this.queueClass, length);
     this.parent = roomInt32(this.parent, length);
     this.firstPair = roomInt32(this.firstPair, length);
+    this.firstPairInto = roomInt32(this.firstPairInto, length);
     this.rank = roomInt32(this.rank, length);
     this.order = roomInt32(this.order, length);
     this.seenBy = roomInt32(this.seenBy, length);
