@@ -70,8 +70,9 @@ function ownPart(loss: JobLoss, { lostNs, losses }: Part): JobLoss {
   };
 }
 
-function hostPortsOf(context: Context, { nic, device, links }: Explanation): Set<number> {
+function hostPortsOf(context: Context, { nic, device, links, reach }: Explanation): Set<number> {
   const { topology } = context;
+  if (reach !== undefined) return new Set(reach);
   if (nic !== undefined) return new Set(topology.nics[nic].ports);
   if (device !== undefined) return hostPortsBelow(topology, device);
   const [lower] = context.endsOf(topology.links[links[0]]);

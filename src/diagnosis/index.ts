@@ -20,7 +20,8 @@ import { observeJobLosses } from './features/job-loss.js';
 import type { JobLoss } from './features/job-loss.js';
 import { observeAllLinks } from './features/link-observation.js';
 import { observeLossSigns } from './features/loss-signs.js';
-import { FAMILIES } from './hypotheses/catalog.js';
+import type { ElementRef } from '../telemetry/vocabulary.js';
+import { FAMILIES, familyOf } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
 import { rank } from './rank.js';
@@ -65,7 +66,7 @@ function found(
     answer: answerFound(context, ordered, { ...attribution, shares, affected }, out),
     shareExplained: sumOf(shares),
     affectedJobs: affectedJobs(context, affected),
-    aggressors: [],
+    aggressors: aggressors(context, ordered),
     chain: ordered.flatMap((culprit, index) => chainOf(context, culprit, affected[index])),
     ruledOut: out,
     culprits: ordered.map((culprit, index): Culprit => ({
@@ -80,6 +81,12 @@ function found(
       evidence: citations(context, culprit, affected[index]),
     })),
   };
+}
+
+/** Each once, in the order of the culprits. */
+function aggressors(context: Context, culprits: readonly Explanation[]): ElementRef[] {
+  const all = culprits.flatMap((culprit) => familyOf(culprit).aggressors?.(context, culprit) ?? []);
+  return [...new Map(all.map((element) => [element.id, element])).values()];
 }
 
 /** What cost most comes first; among equals the surer, then the earlier one. */

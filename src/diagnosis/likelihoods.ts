@@ -27,6 +27,11 @@ export const HYPOTHESES = [
   'straggler/host',
   'slow-receiver/host',
   'pause-storm/host',
+  'incast/unknown',
+  'ecmp-collision/configuration',
+  'ecmp-collision/unknown',
+  'ecn-misconfig/configuration',
+  'pfc-misconfig/configuration',
   'optic-error/cable',
   'optic-error/host',
   'optic-error/switch',
@@ -58,6 +63,13 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'straggler/host': 5e-4,
   'slow-receiver/host': 5e-5,
   'pause-storm/host': 2e-5,
+  /** Storage, checkpoints and other tenants are part of every fabric. */
+  'incast/unknown': 2e-4,
+  'ecmp-collision/configuration': 2e-5,
+  'ecmp-collision/unknown': 1e-4,
+  /** A switch, set otherwise than its peers. */
+  'ecn-misconfig/configuration': 3e-5,
+  'pfc-misconfig/configuration': 3e-5,
   'optic-error/cable': 2e-4,
   'optic-error/host': 1e-4,
   'optic-error/switch': 1e-4,
@@ -94,6 +106,11 @@ const optic = (cable: number, device = cable) =>
     'optic-error/switch': device,
     'optic-error/unknown': device,
   }) as const;
+const ecn = (chance: number) => ({ 'ecn-misconfig/configuration': chance }) as const;
+const pfc = (chance: number) => ({ 'pfc-misconfig/configuration': chance }) as const;
+const incast = (chance: number) => ({ 'incast/unknown': chance }) as const;
+const meeting = (chance: number) => ({ 'ecmp-collision/unknown': chance }) as const;
+const polarised = (chance: number) => ({ 'ecmp-collision/configuration': chance }) as const;
 const slowReceiver = (chance: number) => ({ 'slow-receiver/host': chance }) as const;
 const storm = (chance: number) => ({ 'pause-storm/host': chance }) as const;
 const slowHost = (chance: number) => ({ 'speed-downgrade/host': chance }) as const;
@@ -274,6 +291,28 @@ export const LIKELIHOODS = likelihood({
   'pauses-full-stop': { noFault: 0.02, ...slowHost(0.1), ...slowReceiver(0.1), ...storm(0.7) },
   /** The pause watchdog of the switch found the queue that feeds the NIC stuck. */
   'watchdog-acted': { noFault: 1e-5, ...slowHost(2e-3), ...slowReceiver(2e-3), ...storm(0.7) },
+  /** The NIC receives bytes that no job accounts for. */
+  'foreign-bytes-arrive': { noFault: 1e-5, ...incast(0.97), ...meeting(0.97) },
+  /** At least two NICs for each receiver send such bytes meanwhile (asked with foreign bytes). */
+  'several-senders': { noFault: 0.2, ...incast(0.97), ...meeting(0.03) },
+  /** The switch port before the receiver marks, queues or sends all it can (asked with foreign bytes). */
+  'receiver-link-full': { noFault: 0.2, ...incast(0.97), ...meeting(0.5) },
+  /** One uplink of the switch above the senders is full, another has room (asked with foreign bytes). */
+  'uplink-full-siblings-not': { noFault: 0.05, ...meeting(0.9) },
+  /** Uplinks of a switch that is up and has its routes carry nothing more, and siblings take over. */
+  'siblings-fell-idle': { noFault: 1e-4, ...polarised(0.95) },
+  /** ... at many switches of a tier together (asked when it is seen). */
+  'many-switches-together': { noFault: 0.01, ...polarised(0.9) },
+  /** No NIC paused and nobody else sent at that time (asked when it is seen). */
+  'undisturbed-meanwhile': { noFault: 0.3, ...polarised(0.95) },
+  /** A queue of the switch marks at a small part of the depth at which others do (asked where others mark). */
+  'marks-short-queues': { noFault: 1e-6, ...ecn(0.45), ...pfc(1e-5) },
+  /** A queue that is free to send grows far beyond that depth without a mark (asked where others mark). */
+  'long-queues-unmarked': { noFault: 1e-6, ...ecn(0.45), ...pfc(1e-4) },
+  /** It pauses neighbours at depths that others carry without a pause (asked where others mark). */
+  'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
+  /** It drops intact packets on arrival. */
+  'discards-on-arrival': { noFault: 1e-6, ...ecn(1e-4), ...pfc(0.6) },
   /** A rank on the host computes longer than the ranks of its job elsewhere; jobs may be uneven by design. */
   'computes-longer-than-peers': { noFault: 2e-3, 'straggler/host': 0.98 },
   /** It did not always: at some earlier poll it was as fast as they were (asked only when it was slow later). */

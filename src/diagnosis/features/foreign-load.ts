@@ -33,10 +33,10 @@ export interface ForeignSender {
 export interface ForeignLoad {
   /** The NIC that receives. */
   nic: number;
-  /** Polls in which it did, the first and the last of them. */
+  /** From its begin to its end, as sharp as the parts of the first and the last poll tell. */
   during: Interval;
-  /** Poll interval in which the load began; null when it was there from the start. */
-  began: Interval | null;
+  /** Null when it was there from the first poll on. */
+  onsetNs: number | null;
   bytes: number;
   /** Part of the NIC's speed that it took, in those polls. */
   share: number;
@@ -71,6 +71,7 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | n
   let from = -1;
   let to = -1;
   let total = 0;
+  let most = 0;
   let activeNs = 0;
   for (let index = 1; index < timesNs.length; index++) {
     const gained = bytes[index] - bytes[index - 1];
@@ -79,13 +80,18 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | n
     if (from < 0) from = index;
     to = index;
     total += gained;
+    most = Math.max(most, gained / spanNs);
     activeNs += spanNs;
   }
   if (from < 0) return null;
+  /** How long it takes at full pace to receive what a poll counted. */
+  const filled = (index: number): number =>
+    Math.min(timesNs[index] - timesNs[index - 1], (bytes[index] - bytes[index - 1]) / most);
+  const onsetNs = timesNs[from] - filled(from);
   return {
     nic: nic.index,
-    during: { fromNs: timesNs[from - 1], toNs: timesNs[to] },
-    began: from === 1 ? null : { fromNs: timesNs[from - 1], toNs: timesNs[from] },
+    during: { fromNs: onsetNs, toNs: timesNs[to - 1] + filled(to) },
+    onsetNs: from === 1 ? null : onsetNs,
     bytes: total,
     share: total / (speed * activeNs),
   };

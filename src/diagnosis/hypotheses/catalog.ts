@@ -3,6 +3,8 @@
  */
 import type { Explanation } from '../explanation.js';
 import type { Family } from './hypothesis.js';
+import { ecmpCollision } from './ecmp-collision.js';
+import { incast } from './incast.js';
 import { linkDown } from './link-down.js';
 import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
@@ -13,6 +15,7 @@ import { slowHostSide } from './slow-host-side.js';
 import { slowReceiver } from './slow-receiver.js';
 import { speedDowngrade } from './speed-downgrade.js';
 import { straggler } from './straggler.js';
+import { switchMisconfig } from './switch-misconfig.js';
 
 export const FAMILIES: readonly Family[] = [
   nodeDown,
@@ -24,6 +27,9 @@ export const FAMILIES: readonly Family[] = [
   slowHostSide,
   slowReceiver,
   pauseStorm,
+  incast,
+  ecmpCollision,
+  switchMisconfig,
   straggler,
 ];
 

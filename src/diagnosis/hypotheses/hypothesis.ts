@@ -17,9 +17,11 @@ import type { ChainStep, RuledOut } from '../verdict.js';
 
 /**
  * One thing that can be wrong by itself, by topology index: whether a link carries, how fast it runs, whether a NIC's
- * host keeps up. Candidates compete where they explain the same unit and nowhere else.
+ * host keeps up, who else loads a NIC, how a switch hashes, is set or routes. Candidates compete where they explain the
+ * same unit and nowhere else.
  */
-export type Unit = `${'link' | 'speed' | 'host-side' | 'compute'} ${number}`;
+export type Unit =
+  `${'link' | 'speed' | 'host-side' | 'compute' | 'load' | 'hash' | 'setting' | 'routes'} ${number}`;
 
 export interface Finding {
   signature: Signature;
@@ -39,6 +41,8 @@ export interface Candidate {
   /** Index of the NIC or device, where the element is one. */
   nic?: number;
   device?: number;
+  /** Host ports whose traffic it can slow, where links, NIC and device do not tell. */
+  reach?: readonly number[];
   findings: readonly Finding[];
   /** When traffic suffered by it, as far as seen. */
   during: Interval;
@@ -68,6 +72,8 @@ export interface Family {
   steps(context: Context, culprit: Explanation): ChainStep[];
   /** What else it could have been, and the observation that speaks against it. */
   rivals(context: Context, observations: Observations, culprit: Explanation): RuledOut[];
+  /** For congestion: whose traffic causes it. */
+  aggressors?(context: Context, culprit: Explanation): ElementRef[];
 }
 
 /** `true`, `false`, not known. */

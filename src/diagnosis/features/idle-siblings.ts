@@ -1,0 +1,148 @@
+/**
+ * Uplinks that fall idle while their siblings take over what they carried: a hash that no longer spreads.
+ *
+ * A switch with several ways up uses all of them as long as its hash is independent of what chose before it. When it is
+ * not (equal seeds in two tiers), a part of the ways sees no packet at all, at several switches at once, with every port
+ * up and every route in place (Gangidi et al., SIGCOMM 2024). A job that stops leaves uplinks idle too, but then nobody
+ * takes over; a route that was withdrawn is no choice of the hash.
+ * Not modelled: ways of unequal cost; polarisation that was there before the window, which few flows look like as well.
+ */
+import { peerPort } from '../../topology/model.js';
+import type { Context, Interval } from './context.js';
+import { overlaps } from './context.js';
+import { freshColumn, increments, stateSpans } from './samples.js';
+import type { Increment } from './samples.js';
+import { median } from './statistics.js';
+
+/** Bytes in a poll, as a share of those of the busiest sibling, below which an uplink is idle. */
+const IDLE_SHARE = 0.01;
+/** Share of its speed at which the busiest sibling must send for that to mean anything. */
+const BUSY_SHARE = 0.02;
+/** Polls in a row. */
+const FEWEST_POLLS = 3;
+/** Part of what an idle uplink carried that its siblings must carry in addition. */
+const TAKEN_OVER = 0.25;
+const BYTES_PER_NS_PER_GBPS = 0.125;
+
+export interface IdleSiblings {
+  device: number;
+  /** Uplinks that fell idle, and those that took over, by port. */
+  idle: readonly number[];
+  busy: readonly number[];
+  during: Interval;
+  /** Poll interval in which it began. */
+  began: Interval;
+}
+
+export const observeIdleSiblings = (context: Context): IdleSiblings[] =>
+  context.topology.devices.flatMap((device) => observeSwitch(context, device.index) ?? []);
+
+/** Part of the switches of a tier, with a choice of ways up, that show it at once. */
+const SEVERAL = 0.3;
+const TOGETHER_NS = 3e9;
+
+/** Whether so many switches of one tier fell to it together that their own traffic is no reason. */
+export function atManySwitches({ topology }: Context, found: readonly IdleSiblings[]): boolean {
+  const tierOf = (device: number): string => topology.devices[device].tier;
+  return found.some(({ device, began }) => {
+    const alike = found.filter(
+      (other) =>
+        tierOf(other.device) === tierOf(device) && Math.abs(other.began.toNs - began.toNs) <= TOGETHER_NS,
+    );
+    const all = topology.devices.filter(({ tier }) => tier === tierOf(device)).length;
+    return alike.length > 1 && alike.length >= SEVERAL * all;
+  });
+}
+
+function uplinksOf({ topology }: Context, device: number): number[] {
+  const { ports, tierLevel } = topology.devices[device];
+  return ports.filter((port) => {
+    const far = topology.devices[topology.ports[peerPort(topology, port)].device];
+    return far.tierLevel > tierLevel;
+  });
+}
+
+interface Run extends Interval {
+  port: number;
+  began: Interval;
+}
+
+function observeSwitch(context: Context, device: number): IdleSiblings | null {
+  const { topology } = context;
+  if (topology.devices[device].role !== 'switch') return null;
+  const uplinks = uplinksOf(context, device);
+  if (uplinks.length < 2) return null;
+  const polls = uplinks.map((port) => increments(context.readPort('port_tx_bytes', port)));
+  if (polls.some((own) => own.length < 2 * FEWEST_POLLS)) return null;
+  const runs = uplinks.flatMap((port, index) => idleRun(context, port, polls[index], polls) ?? []);
+  if (runs.length === 0 || runs.length === uplinks.length) return null;
+  const began = runs.reduce((one, other) => (other.fromNs < one.fromNs ? other : one)).began;
+  const during = {
+    fromNs: median(runs.map(({ fromNs }) => fromNs)),
+    toNs: median(runs.map(({ toNs }) => toNs)),
+  };
+  const idle = runs.map(({ port }) => port);
+  const busy = uplinks.filter((port) => !idle.includes(port));
+  const rate = (port: number, inside: boolean): number =>
+    meanRate(polls[uplinks.indexOf(port)], during, inside);
+  const lost = idle.reduce((sum, port) => sum + rate(port, false) - rate(port, true), 0);
+  const gained = busy.reduce((sum, port) => sum + Math.max(0, rate(port, true) - rate(port, false)), 0);
+  return gained < TAKEN_OVER * lost ? null : { device, idle, busy, during, began };
+}
+
+function meanRate(polls: readonly Increment[], during: Interval, inside: boolean): number {
+  const some = polls.filter((poll) => overlaps(poll, during) === inside);
+  const spanNs = some.reduce((sum, { fromNs, toNs }) => sum + toNs - fromNs, 0);
+  return spanNs === 0 ? 0 : some.reduce((sum, { gain }) => sum + gain, 0) / spanNs;
+}
+
+/** The longest run of polls in which a port that was in use is not, while a sibling is; null without any. */
+function idleRun(
+  context: Context,
+  port: number,
+  own: readonly Increment[],
+  all: readonly (readonly Increment[])[],
+): Run | null {
+  const { topology } = context;
+  const speed = topology.links[topology.ports[port].link].rateGbps * BYTES_PER_NS_PER_GBPS;
+  const idle = own.map((poll) => {
+    const most = Math.max(...all.map((siblings) => gainMeanwhile(siblings, poll)));
+    const busy = most >= BUSY_SHARE * speed * (poll.toNs - poll.fromNs);
+    return busy ? poll.gain < IDLE_SHARE * most : null;
+  });
+  let best: [number, number] | null = null;
+  for (let from = 0; from < idle.length; from++) {
+    if (idle[from] !== true) continue;
+    let to = from;
+    // A poll in which nobody sent neither breaks a run nor lengthens it.
+    while (to + 1 < idle.length && idle[to + 1] !== false) to++;
+    if (best === null || to - from > best[1] - best[0]) best = [from, to];
+    from = to;
+  }
+  if (best === null || best[0] === 0) return null;
+  const [from, to] = best;
+  const count = idle.slice(from, to + 1).filter((one) => one === true).length;
+  const inUse = idle.slice(0, from).some((one) => one === false);
+  const run = { port, fromNs: own[from].fromNs, toNs: own[to].toNs, began: own[from - 1] };
+  return count < FEWEST_POLLS || !inUse || withdrawn(context, port, run) ? null : run;
+}
+
+function gainMeanwhile(polls: readonly Increment[], { fromNs, toNs }: Interval): number {
+  const middle = (fromNs + toNs) / 2;
+  return polls.find((poll) => poll.fromNs <= middle && poll.toNs >= middle)?.gain ?? 0;
+}
+
+/** The port went down, or some routes left it, around that time. */
+function withdrawn(context: Context, port: number, run: Interval): boolean {
+  const down = [port, peerPort(context.topology, port)].some((end) =>
+    stateSpans(context.readPort('port_oper_status', end), context.window.toNs).some(
+      ({ value, ...span }) => value === 0 && overlaps(span, run),
+    ),
+  );
+  const routes = freshColumn(context.readPort('route_port_prefixes', port));
+  let moved = false;
+  for (let index = 1; index < routes.count; index++) {
+    if (routes.values[index] < routes.values[index - 1]) moved ||= routes.timesNs[index] <= run.toNs;
+  }
+  return down || moved;
+}
