@@ -14,7 +14,7 @@ const topology = buildTopology(
 );
 const link = (id: string): ElementRef => ({ type: 'link', id });
 const UPLINK = topology.links.find(({ id }) => id.includes('leaf-1/') && id.includes('spine-1/'))!;
-const VARIANTS = ['admin', 'cut', 'flap', 'one-way', 'node'] as const;
+const VARIANTS = ['admin', 'cut', 'flap', 'one-way', 'lag-member', 'node'] as const;
 
 const compile = (
   parameters: Record<string, unknown>,
@@ -92,6 +92,43 @@ describe('link-down', () => {
     expect(compiled('admin').truth.map(({ side }) => side)).toEqual(['configuration', 'configuration']);
   });
 
+  it('lag-member fails the target and siblings of it, each a fault of its own, and leaves at least one', () => {
+    const parallel = buildTopology(
+      topologySchema.parse({
+        builder: 'leaf-spine',
+        leaves: 2,
+        spines: 2,
+        linksPerSpine: 3,
+        hostsPerLeaf: 1,
+      }),
+    );
+    const members = parallel.links
+      .filter(({ id }) => id.includes('leaf-1/') && id.includes('spine-2/'))
+      .map(({ id }) => id);
+    const context = { topology: parallel, jobs: [], durationNs: 20e9, random: new Prng(1) };
+    const compiled = (parameters: object, id = members[1]) =>
+      linkDown.compile(
+        linkDown.parameters.parse({ variant: 'lag-member', ...parameters }),
+        [link(id)],
+        context,
+      );
+    const { impairments, truth } = compiled({ members: 2 });
+    expect(impairments.map(({ impairment }) => impairment)).toEqual(
+      [members[1], members[0]].map((id) => ({ type: 'link-cut', link: id })),
+    );
+    expect(truth.map(({ kind, elements }) => [kind, elements[0].id])).toEqual([
+      ['link-down', members[1]],
+      ['link-down', members[0]],
+    ]);
+    const silent = compiled({ how: 'one-way', from: 'upper' });
+    expect(silent.impairments[0].impairment).toMatchObject({ type: 'blackhole', link: members[1] });
+    expect(silent.truth[0].kind).toBe('one-way-loss');
+    expect(() => compiled({ members: 3 })).toThrow(/at most 2/);
+    expect(() => compiled({}, parallel.links.find(({ tier }) => tier === 'host-leaf')!.id)).toThrow(
+      /no member of a LAG/,
+    );
+  });
+
   it('flap takes the link down in turns that do not overlap, within the hold, near the times asked for', () => {
     fc.assert(
       fc.property(
@@ -150,7 +187,8 @@ describe('link-down', () => {
       expect(citation).not.toBe('');
     }
     expect(linkDown.allSymptoms()[variant]).toEqual(symptoms);
-    expect(linkDown.targetTypes(parameters)).toEqual(variant === 'node' ? ['device'] : ['link', 'nic']);
+    const types = { node: ['device'], 'lag-member': ['link'] } as Record<string, string[]>;
+    expect(linkDown.targetTypes(parameters)).toEqual(types[variant] ?? ['link', 'nic']);
   });
 
   it('has an example that is valid', () => {

@@ -2,13 +2,16 @@
  * Fault kind `link-down`: a link, or a device with all its links, stops carrying traffic.
  *
  * Variants follow what operators meet: a port shut down by hand, a fiber cut, a link that flaps, a direction that
- * loses everything while both ends still say up (Alibaba HPN, SIGCOMM'24, describes it for NIC-to-ToR links), and a
- * dead leaf, spine or host. Not here: LAG members and partial loss.
+ * loses everything while both ends still say up (Alibaba HPN, SIGCOMM'24, describes it for NIC-to-ToR links), members of
+ * a LAG (parallel links, or one of the two ports of a dual-ToR NIC), and a dead leaf, spine or host. Not here: partial
+ * loss, and line cards that keep hashing to a member that has left.
  */
 import { z } from 'zod';
 import { durationNs } from '../kernel/units.js';
 import type { Prng } from '../kernel/prng.js';
 import { portId } from '../kernel/elements.js';
+import { InputError } from '../kernel/problem.js';
+import { lagOf } from '../topology/lag.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Link } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
@@ -36,6 +39,17 @@ const parametersSchema = z.discriminatedUnion('variant', [
     variant: z.literal('one-way'),
     from: endSchema.default('lower').describe('the end whose transmissions are lost'),
   }),
+  z
+    .strictObject({
+      variant: z.literal('lag-member'),
+      how: z
+        .enum(['cut', 'one-way'])
+        .default('cut')
+        .describe('whether the member goes down, or loses everything one way while both ends say up'),
+      from: endSchema.default('lower').describe('with one-way: the end whose transmissions are lost'),
+      members: z.int().min(1).max(63).default(1).describe('members that fail, the target first'),
+    })
+    .describe('some of the parallel links between two switches, or of the ports of one NIC'),
   z.strictObject({ variant: z.literal('node') }),
 ]);
 
@@ -46,9 +60,11 @@ const MOST_FLAPS = 500;
 
 export const linkDown: FaultKind<LinkDownParameters> = {
   name: 'link-down',
-  summary: 'a link, leaf, spine or host stops carrying traffic: shut down, cut, flapping, one way, or dead',
+  summary:
+    'a link, LAG member, leaf, spine or host stops carrying traffic: shut down, cut, flapping, one way, or dead',
   parameters: parametersSchema,
-  targetTypes: (parameters) => (parameters.variant === 'node' ? ['device'] : ['link', 'nic']),
+  targetTypes: ({ variant }) =>
+    variant === 'node' ? ['device'] : variant === 'lag-member' ? ['link'] : ['link', 'nic'],
   compile,
   symptoms: (parameters) => symptomsOf(parameters.variant),
   allSymptoms: () =>
@@ -78,6 +94,7 @@ function compile(
   context: FaultContext,
 ): CompiledFault {
   if (parameters.variant === 'node') return compileNodes(targets, context.durationNs);
+  if (parameters.variant === 'lag-member') return compileMembers(parameters, targets, context);
   const parts = targets.map((target) => {
     const links = linksOf(target, context.topology).map((link) => compileLink(parameters, link, context));
     // All cables of a NIC at once are one failure, the NIC's: nobody would look for it in two cables.
@@ -95,6 +112,42 @@ function compile(
   };
 }
 
+/** The target and as many of its siblings as asked for; somebody must be left to carry on. */
+function compileMembers(
+  { how, from, members }: Extract<LinkDownParameters, { variant: 'lag-member' }>,
+  targets: readonly ElementRef[],
+  context: FaultContext,
+): CompiledFault {
+  const { topology } = context;
+  const failing = targets
+    .flatMap((target) => linksOf(target, topology))
+    .flatMap((link) => {
+      const group = lagOf(topology, link.index);
+      if (group.length === 1) {
+        throw InputError.at(
+          '/target',
+          `${link.id} is no member of a LAG: there is no parallel link, and its NIC has no second port`,
+          'select links of a fabric with linksPerSpine above 1 or NICs with two ports, or use the variant cut',
+        );
+      }
+      if (members >= group.length) {
+        throw InputError.at(
+          '/params/members',
+          `${members} of ${group.length} members leave none of the LAG of ${link.id}`,
+          `at most ${group.length - 1}; for all of them use the variant cut with mode: all`,
+        );
+      }
+      const siblings = group.filter((index) => index !== link.index).slice(0, members - 1);
+      return [link, ...siblings.map((index) => topology.links[index])];
+    });
+  const one = how === 'cut' ? ({ variant: 'cut' } as const) : ({ variant: 'one-way', from } as const);
+  const parts = [...new Set(failing)].map((link) => compileLink(one, link, context));
+  return {
+    impairments: parts.flatMap((part) => part.impairments),
+    truth: parts.map((part) => part.truth),
+  };
+}
+
 function compileNodes(targets: readonly ElementRef[], durationNs: number): CompiledFault {
   return {
     impairments: targets.map((target) => ({
@@ -107,7 +160,7 @@ function compileNodes(targets: readonly ElementRef[], durationNs: number): Compi
 }
 
 function compileLink(
-  parameters: Exclude<LinkDownParameters, { variant: 'node' }>,
+  parameters: Exclude<LinkDownParameters, { variant: 'node' | 'lag-member' }>,
   link: Link,
   context: FaultContext,
 ): { impairments: TimedImpairment[]; truth: TruthEntry } {
@@ -198,6 +251,14 @@ function symptomsOf(variant: LinkDownParameters['variant']): Symptom[] {
             'nic_adaptive_retransmissions',
           ],
           citation: HPN,
+        },
+      ];
+    case 'lag-member':
+      return [
+        {
+          text: 'one member carries nothing while its siblings carry its share, and what they feed is slower by that share',
+          metrics: ['port_tx_bytes', 'port_rx_bytes'],
+          citation: `${HPN} (dual-ToR); IEEE 802.1AX, LACP timeouts of 3 s and 90 s`,
         },
       ];
     case 'node':

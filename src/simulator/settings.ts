@@ -59,6 +59,12 @@ const detection = {
   bfdInterval: durationNs.prefault('300ms').describe('BFD transmit interval'),
   bfdMultiplier: z.int().min(1).max(255).default(3).describe('missed BFD packets that end a session'),
   bgpHold: durationNs.prefault('9s').describe('BGP hold time: what finds a silent loss where BFD is off'),
+  lacp: z
+    .enum(['off', 'fast', 'slow'])
+    .default('off')
+    .describe(
+      'whether parallel links and the ports of one NIC are members of a LAG; finds a silent loss on them in 3 s or 90 s',
+    ),
 };
 
 const routing = {
@@ -103,3 +109,6 @@ export const packetBytes = (settings: FabricSettings): number => settings.mtu + 
 /** How long a silent loss between two switches stays unseen, ns. */
 export const silentLossDetectionNs = (settings: FabricSettings): number =>
   settings.bfd ? settings.bfdInterval * settings.bfdMultiplier : settings.bgpHold;
+
+/** How long LACP takes to miss its partner: three LACPDUs, one a second or one in thirty (IEEE 802.1AX), ns. */
+export const LACP_TIMEOUT_NS = { fast: 3e9, slow: 90e9 } as const;

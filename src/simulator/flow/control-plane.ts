@@ -2,14 +2,15 @@
  * Detection and routing: how long the fabric keeps sending into a hole, and how the news travels.
  *
  * A node gives up a neighbour when its port goes down or, between switches, when BFD (else the BGP hold time) misses
- * it. It repairs its own FIB after `routeRepair` and tells the others, who hear it `bgpPropagation` per hop later;
+ * it; members of a LAG (parallel links, the ports of a NIC) have LACP for that where it is on. It repairs its own FIB after `routeRepair` and tells the others, who hear it `bgpPropagation` per hop later;
  * until then they keep sending. On the way back the session needs `sessionRestore` (host links have no session, only
  * the repair time), then the advertisement travels the same way.
  * NICs with one port hear nothing, they have no choice to make; NICs with several hear as one more hop.
  * Not modelled: path hunting, route dampening, a switch that boots with an empty table.
  */
+import { lagMembers } from '../../topology/lag.js';
 import type { Topology } from '../../topology/model.js';
-import { silentLossDetectionNs, type FabricSettings } from '../settings.js';
+import { LACP_TIMEOUT_NS, silentLossDetectionNs, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
@@ -34,6 +35,8 @@ export class ControlPlane {
   readonly adjacent: Uint8Array;
   /** By link: 1 when both ends are switches. */
   readonly betweenSwitches: Uint8Array;
+  /** By link: how long its ends take to miss each other while both ports are up, ns; 0 where nothing would. */
+  private readonly detectionNs: Float64Array;
   private readonly installed: Uint8Array;
   private readonly pendingRepair: Int32Array;
   private readonly pendingSession: Int32Array;
@@ -60,6 +63,12 @@ export class ControlPlane {
     const isSwitch = (port: number): boolean => devices[ports[port].device].role === 'switch';
     this.betweenSwitches = Uint8Array.from(links, (link) =>
       Number(isSwitch(link.portA) && isSwitch(link.portB)),
+    );
+    const members = settings.lacp === 'off' ? undefined : lagMembers(topology);
+    this.detectionNs = Float64Array.from(links, ({ index }) =>
+      members?.has(index)
+        ? LACP_TIMEOUT_NS[settings.lacp as 'fast' | 'slow']
+        : this.betweenSwitches[index] * silentLossDetectionNs(settings),
     );
   }
 
@@ -129,9 +138,9 @@ export class ControlPlane {
     return this.physical.operUp[portA] === 1 && this.physical.operUp[portB] === 1;
   }
 
-  /** Starts, keeps or drops the timer that will end or restore the session between two switches. */
+  /** Starts, keeps or drops the timer that will end or restore the session over a link. */
   private reviewSession(nowNs: number, link: number): void {
-    if (this.betweenSwitches[link] === 0) return;
+    if (this.detectionNs[link] === 0) return;
     const { portA, portB } = this.topology.links[link];
     const established = this.adjacent[portA] === 1 && this.adjacent[portB] === 1;
     const healthy = this.passes(link) && this.bothUp(link);
@@ -139,7 +148,7 @@ export class ControlPlane {
     const wanted = healthy ? !established : anyAdjacent;
     const timed = this.pendingSession[link] >= 0;
     if (wanted && !timed) {
-      const delayNs = healthy ? this.settings.sessionRestore : silentLossDetectionNs(this.settings);
+      const delayNs = healthy ? this.settings.sessionRestore : this.detectionNs[link];
       this.pendingSession[link] = this.queue.schedule(nowNs + delayNs, EVENT.sessionState, link);
       this.restoring[link] = Number(healthy);
     } else if (timed && (!wanted || this.restoring[link] !== Number(healthy))) {

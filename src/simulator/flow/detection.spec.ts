@@ -213,3 +213,66 @@ describe('a dead host', () => {
     expect(Math.max(...peers)).toBeGreaterThan(0);
   });
 });
+
+describe('a silent loss on a member of a LAG', () => {
+  /** Two links between each leaf and each spine, and NICs with two ports. */
+  const parallel = {
+    topology: {
+      builder: 'leaf-spine',
+      leaves: 2,
+      spines: 2,
+      linksPerSpine: 2,
+      hostsPerLeaf: 2,
+      gpusPerHost: 1,
+    },
+    jobs: [
+      {
+        name: 'ring',
+        gpus: 4,
+        placement: { strategy: 'spread' },
+        queuePairs: 8,
+        step: { compute: '50ms', collectives: [{ collective: 'all-reduce', bytes: '500MB' }] },
+      },
+    ],
+  };
+  const dual = {
+    ...parallel,
+    topology: { builder: 'dual-tor-dual-plane', hosts: 4, gpusPerHost: 1, spinesPerPlane: 2, segments: 2 },
+  };
+
+  /** Steps done in the last second of an outage of 10 s, and in a second before it. */
+  async function pace(fabricSpec: object, lacp: string, link: string, fromPort: string) {
+    const fabric = simulatedFabric({ ...fabricSpec, settings: { ...settings, lacp }, telemetry });
+    await fabric.startJobs();
+    await fabric.advance(2e9);
+    await fabric.apply('hole', { type: 'blackhole', link, fromPort });
+    await fabric.advance(12e9);
+    const steps = samplesOf(await fabric.observe({ fromNs: 0, toNs: 12e9 }), 'job_steps', 'job:ring');
+    const between = (fromS: number, toS: number): number =>
+      steps.filter(([seconds]) => seconds > fromS && seconds <= toS).length;
+    const stalled = steps.find(([seconds], at) => seconds > FROM_S && seconds - steps[at - 1][0] > 0.5);
+    return { before: between(1, 2), late: between(11, 12), backS: stalled?.[0] ?? FROM_S };
+  }
+
+  const UP = 'link:leaf-1/p3--spine-1/p1';
+  const NIC = 'link:host-1/nic-0/p0--leaf-1/p1';
+
+  it('between switches is found by LACP in 3 s where the LAG hides it from BFD', async () => {
+    const alone = await pace(parallel, 'off', UP, 'port:leaf-1/p3');
+    expect(alone.backS).toBeLessThan(FROM_S + 3);
+    const fast = await pace(parallel, 'fast', UP, 'port:leaf-1/p3');
+    expect(fast.backS).toBeGreaterThan(FROM_S + 3);
+    expect(fast.late).toBeGreaterThan(0);
+    const slow = await pace(parallel, 'slow', UP, 'port:leaf-1/p3');
+    expect(slow.late).toBe(0);
+  });
+
+  it('at a port of a dual-ToR NIC is found by LACP, and the other port carries on', async () => {
+    const nobody = await pace(dual, 'off', NIC, 'port:host-1/nic-0/p0');
+    expect(nobody.late).toBe(0);
+    const fast = await pace(dual, 'fast', NIC, 'port:host-1/nic-0/p0');
+    expect(fast.backS).toBeGreaterThan(FROM_S + 3);
+    expect(fast.late).toBeGreaterThan(0);
+    expect(fast.late).toBeLessThanOrEqual(fast.before);
+  });
+});
