@@ -51,6 +51,8 @@ export class Domain {
   private readonly remembered = new Map<string, Float64Array>();
   private readonly users = new Map<number, User[]>();
 
+  constructor(readonly id: number) {}
+
   /** Takes a pattern in; what is remembered of other sets stays true. */
   add(pattern: Pattern): void {
     pattern.domain = this;

@@ -159,6 +159,19 @@ describe('shared rates', () => {
     expect(() => rates.setCap(id, NaN)).toThrow('a cap must be >= 0');
   });
 
+  it('tell which flows compete, directly or through others', () => {
+    const rates = new SharedRates(Float64Array.of(1, 1, 1), { mostPatterns: 3 });
+    const add = (...links: number[]): number =>
+      rates.add(Int32Array.from(links), new Float64Array(links.length).fill(1));
+    const [one, other, third] = [add(0), add(1), add(2)];
+    expect(new Set([one, other, third].map((id) => rates.domain(id))).size).toBe(3);
+    add(0, 1);
+    expect(rates.domain(one)).toBe(rates.domain(other));
+    expect(rates.domain(third)).not.toBe(rates.domain(one));
+    add(0, 2);
+    expect([one, other, third].map((id) => rates.domain(id))).toEqual([0, 0, 0]);
+  });
+
   it('give a flow without links its cap', () => {
     const rates = new SharedRates(Float64Array.of(1));
     const id = rates.add(new Int32Array(0), new Float64Array(0));

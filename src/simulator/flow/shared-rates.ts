@@ -31,6 +31,7 @@ export class SharedRates {
   private readonly toldRates: number[] = [];
   private readonly innerIds: number[] = [];
   private readonly outerIds: number[] = [];
+  private domains = 1;
   private readonly dirty: Domain[] = [];
   private readonly changedIds: number[] = [];
   private inner?: MaxMin;
@@ -136,6 +137,15 @@ export class SharedRates {
     return this.rates[id];
   }
 
+  /**
+   * Number of the domain that the variable competes in; flows of different ones have no link in common, not even
+   * through others. It changes when domains meet. All that the incremental solver has is one domain, 0.
+   */
+  domain(id: number): number {
+    const { domain } = this.patternOf[id]!;
+    return domain.large ? 0 : domain.id;
+  }
+
   /** Bytes/ns the link can carry. */
   capacity(link: number): number {
     return this.capacities[link];
@@ -233,7 +243,7 @@ export class SharedRates {
     }
     const large = [...met].find((domain) => domain.large);
     const [domain, ...others] = large === undefined ? [...met] : [large, ...met];
-    const one = domain ?? new Domain();
+    const one = domain ?? new Domain(this.domains++);
     for (const other of others) {
       if (other.large) continue;
       if (large === undefined) this.merge(one, other);
