@@ -3,7 +3,8 @@
  *
  * "Link up" and "session established" prove nothing: FRR 8.4 is known to report both while the kernel keeps one next
  * hop of two (FRRouting/frr#12239). So three things must be back: the pace of the exposed jobs, bytes on the repaired
- * links that had some before, and the installed next hops at their ends.
+ * links that had some before, and the installed next hops at their ends. Links of a host whose ranks the scheduler has
+ * moved away are not expected to carry anything again: the job stays where it is well.
  */
 import { deviceId, portId } from '../kernel/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
@@ -40,6 +41,7 @@ function bytesBack(
 ): Instants {
   const instants: Instants = [];
   for (const link of elements.links) {
+    if (ranksHaveLeft(index, topology, link, windows)) continue;
     const traffic = new LinkTraffic(index, topology, link);
     const rates = traffic
       .spans(windows.fromNs, windows.injectedNs)
@@ -51,6 +53,18 @@ function bytesBack(
     if (spans.length > 0) instants.push(firstSteadyNs(spans, (span) => (traffic.rate(span) ?? 0) >= least));
   }
   return instants;
+}
+
+/** Whether the host at an end of the link has fewer GPUs in use at the end than before the fault. */
+function ranksHaveLeft(index: EvidenceIndex, topology: Topology, link: number, windows: Windows): boolean {
+  const { portA, portB } = topology.links[link];
+  return [portA, portB].some((port) => {
+    const { name } = topology.devices[topology.ports[port].device];
+    const inUse = freshSamples(index.get('host_allocated_gpus', deviceId(name)));
+    const before = valueAt(inUse, windows.injectedNs);
+    const after = valueAt(inUse, windows.endNs);
+    return before !== undefined && after !== undefined && after < before;
+  });
 }
 
 function nextHopsBack(

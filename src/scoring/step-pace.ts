@@ -3,14 +3,17 @@
  *
  * Every instant lies in one step, from the end of the step before to its own end. q there is T0 / T, at most 1, with
  * T0 the median step time before injection. The step that was not finished when the drill ended is censored: its q
- * is at most T0 / elapsed. A step counter that goes back is a restart from a checkpoint: no progress in that
- * interval, and the steps between are redone. Not modelled: progress inside a step, batches of changing size.
+ * is at most T0 / elapsed. A restart (its counter rises, or the step counter goes back) means no progress in the interval
+ * that it ends, and the steps between are redone. Checkpoints are the job's own business and part of its pace as long
+ * as they take what they took before the fault; what they take beyond that is lost.
+ * Not modelled: progress inside a step, batches of changing size.
  */
 import type { EvidenceIndex } from '../telemetry/series.js';
 import { QUALITY } from '../telemetry/series.js';
 import { jobId } from '../kernel/elements.js';
 import type { Job } from '../workload/job.js';
 import { freshSamples } from './samples.js';
+import type { Span } from './samples.js';
 import { clamp, deviation, median, NS_PER_S } from './statistics.js';
 
 /** A job is back when it holds this share of its pace … */
@@ -45,21 +48,62 @@ export interface JobPace {
 interface StepSpan {
   fromNs: number;
   toNs: number;
-  /** Steps finished in it; more than one when a sample was lost, negative after a restart. */
+  /** Steps finished in it; more than one when a sample was lost, negative after a restart that lost some. */
   steps: number;
+  /** It ends with the job's processes at work again. */
+  restart: boolean;
+  /** Part of it that went into a checkpoint of usual length, ns. */
+  checkpointNs: number;
 }
 
-function stepSpans(index: EvidenceIndex, job: Job, endNs: number): StepSpan[] {
+/** Values of `job_state` in the catalogue. */
+const STATE = { failed: 0, waiting: 2, complete: 3 } as const;
+
+function stepSpans(index: EvidenceIndex, job: Job, injectedNs: number, endNs: number): StepSpan[] {
   const samples = freshSamples(index.get('job_steps', jobId(job.name))).filter(
     ({ timeNs }) => timeNs <= endNs,
   );
+  const restarts = restartsOf(index, job);
+  const checkpoints = checkpointsOf(index, job, injectedNs);
   const spans: StepSpan[] = [];
+  let openNs: number | undefined;
   for (let at = 1; at < samples.length; at++) {
+    const toNs = samples[at].timeNs;
     const steps = samples[at].value - samples[at - 1].value;
-    const fromNs = Math.max(samples[at - 1].timeNs, job.startNs);
-    if (steps !== 0 && samples[at].timeNs > fromNs) spans.push({ fromNs, toNs: samples[at].timeNs, steps });
+    const restart = steps < 0 || restarts.has(toNs);
+    const fromNs = openNs ?? Math.max(samples[at - 1].timeNs, job.startNs);
+    // A counter that was read again without a new step goes with the step that comes.
+    openNs = steps === 0 && !restart ? fromNs : undefined;
+    if (openNs !== undefined || toNs <= fromNs) continue;
+    const checkpointNs = restart ? 0 : overlapNs(checkpoints, fromNs, toNs);
+    spans.push({ fromNs, toNs, steps, restart, checkpointNs });
   }
   return spans;
+}
+
+/** Instants at which the counter of restarts rose. */
+function restartsOf(index: EvidenceIndex, job: Job): Set<number> {
+  const samples = freshSamples(index.get('job_restarts', jobId(job.name)));
+  return new Set(
+    samples.filter(({ value }, at) => at > 0 && value > samples[at - 1].value).map(({ timeNs }) => timeNs),
+  );
+}
+
+/** When the job wrote checkpoints, each for no longer than was usual before the fault. */
+function checkpointsOf(index: EvidenceIndex, job: Job, injectedNs: number): Span[] {
+  const samples = freshSamples(index.get('job_checkpoint_time_s', jobId(job.name)));
+  const before = samples.filter(({ timeNs }) => timeNs <= injectedNs);
+  const usualS = median((before.length > 0 ? before : samples).map(({ value }) => value));
+  return samples.map(({ timeNs, value }) => {
+    const fromNs = timeNs - value * NS_PER_S;
+    return { fromNs, toNs: fromNs + Math.min(value, usualS) * NS_PER_S };
+  });
+}
+
+function overlapNs(spans: readonly Span[], fromNs: number, toNs: number): number {
+  let sum = 0;
+  for (const span of spans) sum += Math.max(0, Math.min(span.toNs, toNs) - Math.max(span.fromNs, fromNs));
+  return sum;
 }
 
 /** Whether the newest word on the job's steps is that nothing can be said. */
@@ -68,7 +112,7 @@ function silent(index: EvidenceIndex, job: Job): boolean {
   return quality === undefined || quality.at(-1) === QUALITY.notAvailable;
 }
 
-/** The open interval after the last finished step. */
+/** The open interval after the last finished step, or restart. */
 function unfinished(
   index: EvidenceIndex,
   job: Job,
@@ -77,10 +121,27 @@ function unfinished(
   stepNs: number,
 ): PaceInterval[] {
   if (endNs <= fromNs) return [];
-  const state = freshSamples(index.get('job_state', jobId(job.name))).at(-1);
-  const dead = state !== undefined && state.value === 0;
-  const q = dead ? 0 : clamp(stepNs / (endNs - fromNs), 0, 1);
-  return [{ fromNs, toNs: endNs, q, censored: !dead }];
+  const state = freshSamples(index.get('job_state', jobId(job.name))).at(-1)?.value;
+  // Who is done loses nothing any more.
+  if (state === STATE.complete) return [{ fromNs, toNs: endNs, q: 1, censored: false }];
+  if (state === STATE.failed || state === STATE.waiting) {
+    return [{ fromNs, toNs: endNs, q: 0, censored: false }];
+  }
+  const writtenNs = overlapNs(checkpointsOf(index, job, endNs), fromNs, endNs);
+  const q = clamp(stepNs / (endNs - fromNs - writtenNs), 0, 1);
+  return [{ fromNs, toNs: endNs, q, censored: true }];
+}
+
+/** A checkpoint comes first, as the job's own business; then the step at its pace. */
+function intervalsOf(
+  { fromNs, toNs, steps, restart, checkpointNs }: StepSpan,
+  stepNs: number,
+): PaceInterval[] {
+  const whole = { fromNs: fromNs + checkpointNs, toNs, censored: false };
+  if (restart) return [{ ...whole, q: 0 }];
+  const q = clamp((stepNs * steps) / (toNs - whole.fromNs), 0, 1);
+  const step = { ...whole, q: q > 1 - ROUNDING ? 1 : q };
+  return checkpointNs > 0 ? [{ fromNs, toNs: whole.fromNs, q: 1, censored: false }, step] : [step];
 }
 
 /**
@@ -88,31 +149,24 @@ function unfinished(
  * @returns null when the evidence does not tell: no step log, fewer than three steps before the fault, N/A at the end
  */
 export function jobPace(index: EvidenceIndex, job: Job, injectedNs: number, endNs: number): JobPace | null {
-  const spans = stepSpans(index, job, endNs);
-  const baseline = spans.filter((span) => span.toNs <= injectedNs && span.steps > 0);
+  const spans = stepSpans(index, job, injectedNs, endNs);
+  const baseline = spans.filter((span) => span.toNs <= injectedNs && !span.restart);
   const finished = baseline.reduce((sum, span) => sum + span.steps, 0);
   if (finished < BASELINE_STEPS_MIN || silent(index, job)) return null;
-  const stepTimes = baseline.flatMap((span) =>
-    Array.from({ length: span.steps }, () => (span.toNs - span.fromNs) / span.steps),
+  const stepTimes = baseline.flatMap(({ fromNs, toNs, steps, checkpointNs }) =>
+    Array.from({ length: steps }, () => (toNs - fromNs - checkpointNs) / steps),
   );
   const stepNs = median(stepTimes);
-  const pace = (span: StepSpan): number => {
-    const q = span.steps < 0 ? 0 : clamp((stepNs * span.steps) / (span.toNs - span.fromNs), 0, 1);
-    return q > 1 - ROUNDING ? 1 : q;
-  };
-  const intervals: PaceInterval[] = spans.map((span) => ({
-    fromNs: span.fromNs,
-    toNs: span.toNs,
-    q: pace(span),
-    censored: false,
-  }));
   const lastNs = spans[spans.length - 1].toNs;
   return {
     job: job.name,
     gpus: job.placement.length,
     stepNs,
     noise: deviation(stepTimes.map((time) => stepNs / time)),
-    intervals: [...intervals, ...unfinished(index, job, lastNs, endNs, stepNs)],
+    intervals: [
+      ...spans.flatMap((span) => intervalsOf(span, stepNs)),
+      ...unfinished(index, job, lastNs, endNs, stepNs),
+    ],
     redoneSteps: spans.reduce((sum, span) => sum + Math.max(0, -span.steps), 0),
   };
 }
