@@ -21,6 +21,10 @@ export interface Series {
   values: Float64Array;
   /** One code of QUALITY per sample. */
   quality: Uint8Array;
+  /** Known without a look at the samples: all are fresh numbers. Undefined where that isn't known. */
+  readonly regular?: boolean;
+  /** Known likewise: all are fresh and the same number. */
+  readonly constant?: boolean;
 }
 
 /**

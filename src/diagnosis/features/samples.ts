@@ -42,8 +42,10 @@ export function freshColumn(series: Series | undefined): Column {
   return column;
 }
 
-function readFresh({ timesNs, values, quality }: Series): Column {
+function readFresh(series: Series): Column {
+  const { timesNs, values, quality } = series;
   const total = timesNs.length;
+  if (series.regular === true) return { count: total, timesNs, values };
   const isFresh = (index: number): boolean =>
     quality[index] === QUALITY.fresh && !Number.isNaN(values[index]);
   let count = 0;
@@ -90,7 +92,8 @@ export function stateSpans(series: Series | undefined, untilNs: number): StateSp
 export const increments = (series: Series | undefined): Increment[] => gainsOf(series, 0);
 
 /** Those of more than nothing: most counters of trouble never move, and cost nothing here. */
-export const rises = (series: Series | undefined): Increment[] => gainsOf(series, Number.MIN_VALUE);
+export const rises = (series: Series | undefined): Increment[] =>
+  series?.constant === true ? [] : gainsOf(series, Number.MIN_VALUE);
 
 function gainsOf(series: Series | undefined, least: number): Increment[] {
   const { count, timesNs, values } = freshColumn(series);
@@ -104,6 +107,7 @@ function gainsOf(series: Series | undefined, least: number): Increment[] {
 
 /** What a counter gained between fresh samples that enclose a part of a stretch; 0 without any. */
 export function gainWithin(series: Series | undefined, { fromNs, toNs }: Interval): number {
+  if (series?.constant === true) return 0;
   const { count, timesNs, values } = freshColumn(series);
   let sum = 0;
   for (let index = 1; index < count; index++) {

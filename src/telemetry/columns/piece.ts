@@ -39,9 +39,8 @@ export function pack<T extends Numbers>(stage: Stage<T>, held: T, seekEqual = tr
   return firsts.length === members.length ? { members, courses } : { members, courseOf, courses };
 }
 
-/** Where an element's course starts in `courses`; -1 when it stayed at its held value. */
-export function courseStart<T extends Numbers>(piece: Piece<T>, element: number, rounds: number): number {
-  const { members, courseOf } = piece;
+/** Position of an element among the members, -1 when it stayed at its held value. */
+export function memberAt({ members }: Piece<Numbers>, element: number): number {
   let low = 0;
   let high = members.length;
   while (low < high) {
@@ -49,8 +48,14 @@ export function courseStart<T extends Numbers>(piece: Piece<T>, element: number,
     if (members[middle] < element) low = middle + 1;
     else high = middle;
   }
-  if (members[low] !== element) return -1;
-  return (courseOf === undefined ? low : courseOf[low]) * rounds;
+  return members[low] === element ? low : -1;
+}
+
+/** Where an element's course starts in `courses`; -1 when it stayed at its held value. */
+export function courseStart(piece: Piece<Numbers>, element: number, rounds: number): number {
+  const at = memberAt(piece, element);
+  if (at < 0) return -1;
+  return (piece.courseOf === undefined ? at : piece.courseOf[at]) * rounds;
 }
 
 function movers<T extends Numbers>({ rows, size, rounds }: Stage<T>, held: T): Int32Array {

@@ -1,7 +1,7 @@
 /**
  * What is read from a column is what was polled, bit for bit, however little of it is stored.
  */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { QUALITY } from '../series.js';
 import { ABSENT, PollColumn } from './poll-column.js';
@@ -112,10 +112,26 @@ describe('a view of a polled series', () => {
     const reads = new RecentReads(1);
     const range = column.clock.within(0, 3);
     const [a, b] = [1, 4].map((element) => new PolledSeries('m', 'e', column, element, range, reads));
-    const first = a.values;
-    expect(a.values).toBe(first);
-    expect([...b.values]).toEqual([4]);
-    expect(a.values).not.toBe(first);
-    expect(a.values).toEqual(first);
+    const read = jest.spyOn(column, 'readValues');
+    expect([...a.values, ...a.values]).toEqual([1, 1]);
+    expect(read).toHaveBeenCalledTimes(1);
+    expect([...b.values, ...a.values]).toEqual([4, 1]);
+    expect(read).toHaveBeenCalledTimes(3);
+  });
+
+  it('shares its values with elements of equal course, and knows what never changes', () => {
+    const { column } = record(
+      Array.from({ length: 40 }, (_, round) =>
+        [round, round, 7, -0, 0].map((value) => ({ value, code: QUALITY.fresh })),
+      ),
+    );
+    const range = column.clock.within(0, 1000);
+    const series = [...indices].map(
+      (element) => new PolledSeries('m', 'e', column, element, range, new RecentReads(9)),
+    );
+    expect(series.map(({ constant }) => constant)).toEqual([false, false, true, true, true]);
+    expect(series[0].values).toBe(series[1].values);
+    expect([series[3].values[9], series[4].values[9]]).toEqual([-0, 0]);
+    expect(series.every(({ regular }) => regular)).toBe(true);
   });
 });

@@ -6,8 +6,9 @@
  * such a code is the last one that did arrive. No object and no text is made per sample.
  */
 import { QUALITY } from '../series.js';
-import { courseStart, pack, type Piece } from './piece.js';
+import { courseStart, memberAt, pack, type Piece } from './piece.js';
 import type { PollClock, RoundRange } from './poll-clock.js';
+import { SharedReads } from './shared-reads.js';
 
 /** Beside the codes of QUALITY: nothing arrived. */
 export const ABSENT = 3;
@@ -37,9 +38,13 @@ export class PollColumn {
   private staged = 0;
   private codes?: Uint8Array;
   private stageHasCodes = false;
-  private hasCodes = false;
-  /** By element: what it held at the end of the last piece; NaN before its first value. */
+  /** By element: what it held in the first round, and at the end of the last piece; NaN before its first value. */
+  private readonly initial: Float64Array;
   private readonly held: Float64Array;
+  /** By element: 1 when some packed value differs from the first; when some sample was no fresh value. */
+  private readonly varied: Uint8Array;
+  private readonly disturbed: Uint8Array;
+  private readonly reads = new SharedReads();
   private readonly fresh: Uint8Array;
   /** By element: 1 when the last answer that arrived was a value. */
   private readonly answered: Uint8Array;
@@ -55,7 +60,10 @@ export class PollColumn {
   ) {
     this.size = numbers.length;
     this.rows = new Float64Array(PIECE_ROUNDS * this.size);
+    this.initial = new Float64Array(this.size).fill(NaN);
     this.held = new Float64Array(this.size).fill(NaN);
+    this.varied = new Uint8Array(this.size);
+    this.disturbed = new Uint8Array(this.size);
     this.fresh = new Uint8Array(this.size);
     this.answered = new Uint8Array(this.size);
   }
@@ -96,7 +104,8 @@ export class PollColumn {
     this.rows[at] = this.row > 0 ? this.rows[at - this.size] : this.held[element];
     this.codes ??= new Uint8Array(this.rows.length);
     this.codes[at] = code;
-    this.stageHasCodes = this.hasCodes = true;
+    this.disturbed[element] = 1;
+    this.stageHasCodes = true;
   }
 
   /** Nothing arrives from elements `from` up to `to` in this round. */
@@ -121,25 +130,59 @@ export class PollColumn {
     }
   }
 
-  /** Some sample of some element was no fresh value. */
-  get irregular(): boolean {
-    return this.hasCodes;
+  /** Every sample of the element was a fresh value. */
+  isRegular(element: number): boolean {
+    return this.disturbed[element] === 0;
   }
 
-  /** Values of an element by round; under a code, the last that arrived. */
+  /** All values of the element are the same. */
+  isConstant(element: number): boolean {
+    if (this.varied[element] === 1) return false;
+    const value = this.firstValue(element);
+    for (let at = 0; at < this.staged; at++) {
+      if (!Object.is(this.rows[at * this.size + element], value)) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Values of an element by round; under a code, the last that arrived. Elements with the same values get the same
+   * array, so it must not be written to.
+   */
   readValues(element: number, range: RoundRange): Float64Array {
-    const out = new Float64Array(range.to - range.from);
-    this.read(element, range, out, this.values, this.rows, NaN);
-    return out;
+    if (this.isConstant(element)) return this.reads.constant(this.firstValue(element), range);
+    return this.reads.course(this.courseKey(element), range, () => {
+      const out = new Float64Array(range.to - range.from);
+      this.read(element, range, out, this.values, this.rows, this.firstValue(element));
+      return out;
+    });
   }
 
   /** Codes of an element by round. */
   readCodes(element: number, range: RoundRange): Uint8Array {
     const out = new Uint8Array(range.to - range.from);
-    if (!this.hasCodes) return out;
+    if (this.isRegular(element)) return out;
     // Codes are told of each piece anew: an element without an entry was fresh throughout.
     this.read(element, range, out, this.exceptions, this.codes!, QUALITY.fresh, true);
     return out;
+  }
+
+  private firstValue(element: number): number {
+    return this.packed > 0 ? this.initial[element] : this.rows[element];
+  }
+
+  /** Names the course of an element through all pieces; undefined where some piece tells no two courses apart. */
+  private courseKey(element: number): string | undefined {
+    let key = keyOf(this.firstValue(element));
+    for (const piece of this.values) {
+      const at = piece === undefined ? -1 : memberAt(piece, element);
+      if (at >= 0 && piece!.courseOf === undefined) return undefined;
+      const course = at < 0 ? 0 : 1 + piece!.courseOf![at];
+      key += String.fromCharCode(course & 0x7fff, course >> 15);
+    }
+    // Rounds that are not packed yet have no numbers for their courses.
+    for (let at = 0; at < this.staged; at++) key += keyOf(this.rows[at * this.size + element]);
+    return key;
   }
 
   private read<T extends Float64Array | Uint8Array>(
@@ -173,11 +216,16 @@ export class PollColumn {
 
   private packStage(): void {
     const stage = { size: this.size, rounds: PIECE_ROUNDS };
+    if (this.packed === 0) {
+      this.initial.set(this.rows.subarray(0, this.size));
+      this.held.set(this.initial);
+    }
     const seeks = this.packed++ >= this.seekFrom;
     const values = pack({ ...stage, rows: this.rows }, this.held, seeks);
     if (seeks && values !== undefined && values.courseOf === undefined) {
       this.seekFrom = this.packed + PIECES_BETWEEN_SEARCHES;
     }
+    for (const element of values?.members ?? []) this.varied[element] = 1;
     this.values.push(values);
     const { codes } = this;
     this.exceptions.push(
@@ -189,3 +237,6 @@ export class PollColumn {
     this.staged = 0;
   }
 }
+
+/** Tells any two numbers apart. */
+const keyOf = (value: number): string => (Object.is(value, -0) ? '-0,' : `${value},`);

@@ -55,6 +55,14 @@ export class PolledSeries implements Series {
     return (this.samples ?? this.load()).quality;
   }
 
+  get regular(): boolean {
+    return this.column.isRegular(this.place);
+  }
+
+  get constant(): boolean {
+    return this.regular && this.column.isConstant(this.place);
+  }
+
   forget(): void {
     this.samples = undefined;
   }
@@ -63,9 +71,9 @@ export class PolledSeries implements Series {
     const { column, place, range } = this;
     const values = column.readValues(place, range);
     const { timesNs, fresh } = column.clock.samples(range);
-    this.samples = column.irregular
-      ? withCodes(timesNs, values, column.readCodes(place, range))
-      : { timesNs, values, quality: fresh };
+    this.samples = column.isRegular(place)
+      ? { timesNs, values, quality: fresh }
+      : withCodes(timesNs, values, column.readCodes(place, range));
     this.reads.note(this);
     return this.samples;
   }
