@@ -14,7 +14,7 @@
  * changes; NICs move by Newton steps on the flows that they limit.
  */
 import { markProbability } from '../congestion/marking.js';
-import type { Binding } from './binding.js';
+import { AT_REST, NEARLY, type Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
 import { hazardOf, queueOfMarkRatio, type ReactionCurve } from './reaction-curve.js';
@@ -41,7 +41,7 @@ const FIRST_GAIN = 0.7;
 const LEAST_GAIN = 0.05;
 const MOST_GAIN = 1;
 const GAIN_KEPT = 1.1;
-const GAIN_TURNED = 0.7;
+const GAIN_TURNED = 0.6;
 /** A queue below this share of a packet is empty. */
 const EMPTY = 1e-2;
 
@@ -65,6 +65,7 @@ export class Balance {
   pairRate = new Float64Array(256);
   private pairLimited = new Float64Array(256);
   hazard = new Float64Array(64);
+  private room = new Float64Array(64);
   private phi = new Float64Array(64);
   private mostRate = new Float64Array(64);
   private gain = new Float64Array(64);
@@ -94,7 +95,7 @@ export class Balance {
     this.sweeps = 0;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.settle(flows);
-      this.binding.find(this);
+      this.binding.find(this, AT_REST);
       const emptied = this.emptyIdle();
       const swung = !emptied && this.swings.find(this);
       if (!emptied && !swung) break;
@@ -107,7 +108,7 @@ export class Balance {
       this.worst = 0;
       this.chooseRates(flows);
       this.spend();
-      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this);
+      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, NEARLY);
       this.move();
       this.sweeps++;
       if (this.worst < NEAR) break;
@@ -243,7 +244,11 @@ export class Balance {
   /** Lets every queue answer, receivers first, so that a port sees at once what the queues behind it do. */
   private move(): void {
     const { scene, held } = this;
-    for (let at = 0; at < scene.orderCount; at++) this.hold(scene.order[at]);
+    for (let at = 0; at < scene.orderCount; at++) {
+      const queue = scene.order[at];
+      this.hold(queue);
+      this.room[queue] = this.shareOf(queue) * this.usable[queue];
+    }
     for (let at = 0; at < scene.orderCount; at++) {
       const queue = scene.order[at];
       if (this.stuck.queues[queue] === 1) continue;
@@ -262,7 +267,7 @@ export class Balance {
     this.buffers.follow(held);
   }
 
-  /** Share of what comes to a queue that will come once the ports that are too full have held their senders back. */
+  /** Share of what comes to a queue that will come once full links and ports in front of it have held it back. */
   private relief(queue: number): number {
     const { scene, held, pairRate } = this;
     const { threshold } = this.buffers;
@@ -270,8 +275,9 @@ export class Balance {
     let will = 0;
     for (let pair = scene.firstPairInto[queue]; pair >= 0; pair = scene.pairNextInto[pair]) {
       const from = scene.pairFrom[pair];
-      comes += pairRate[pair];
-      will += held[from] > threshold[from] ? (pairRate[pair] * threshold[from]) / held[from] : pairRate[pair];
+      const rate = pairRate[pair];
+      comes += rate;
+      will += rate / max(1, held[from] / threshold[from], this.load[from] / this.room[from]);
     }
     return comes > 0 ? will / comes : 1;
   }
@@ -293,7 +299,7 @@ export class Balance {
     const { phi, load, held, limitedLoad, limitedHeld, mostRate } = this;
     if (phi[nic] === 0) return;
     const room = this.buffers.threshold[nic];
-    const capacity = this.shareOf(nic);
+    const capacity = this.room[nic];
     if (limitedLoad[nic] === 0) {
       // Limits nobody: stay within reach of the rates, and step in where the NIC is asked too much.
       const asked = max(load[nic] / capacity, held[nic] / room);
@@ -311,14 +317,15 @@ export class Balance {
   private moveQueue(queue: number): void {
     const { buffers, load, held, delay } = this;
     // A hair more than there is, so that a tie with a NIC leaves the queue empty; `fit` takes it back.
-    const capacity = this.shareOf(queue) * this.usable[queue] * TIE;
+    const capacity = this.room[queue] * TIE;
     const asked = max(load[queue] / capacity, held[queue] / buffers.threshold[queue]) * this.relief(queue);
     if (delay[queue] === 0) {
       if (asked > OPENS) this.worst = max(this.worst, asked - 1);
-      if (asked > OPENS) this.open(queue, capacity);
+      if (asked > OPENS) this.setBytes(queue, this.firstBytes(queue), capacity);
       return;
     }
     if (this.overflows(queue, capacity)) return;
+    if (asked > OPENS) this.binding.revive(queue);
     if (asked < 1 && this.binding.binds[queue] === 0) {
       // Holds nobody: it need not wait until the little that it is asked less has emptied it.
       this.setBytes(queue, (delay[queue] * capacity) / MOST_STEP, capacity);
@@ -329,21 +336,27 @@ export class Balance {
     this.answer(queue, asked, capacity);
   }
 
-  /** Gives a queue its first bytes: enough to mark, or a part of what a port may hold. */
-  private open(queue: number, capacity: number): void {
+  /** Bytes with which a queue begins: enough to mark, or a part of what a port may hold. */
+  private firstBytes(queue: number): number {
     const marking = this.curve === null ? undefined : this.buffers.marking[queue];
     const typical = this.buffers.typical[queue] / 4;
-    const bytes = marking === undefined ? typical : min(typical, marking.kminBytes);
-    this.setBytes(queue, max(bytes, this.network.packetBytes), capacity);
+    return max(this.network.packetBytes, marking === undefined ? typical : min(typical, marking.kminBytes));
   }
 
   private answer(queue: number, asked: number, capacity: number): void {
     const sign = asked > 1 ? 1 : -1;
     const turned = this.lastSign[queue] * sign < 0;
-    this.gain[queue] = max(LEAST_GAIN, min(MOST_GAIN, this.gain[queue] * (turned ? GAIN_TURNED : GAIN_KEPT)));
+    this.gain[queue] = max(
+      LEAST_GAIN,
+      min(MOST_GAIN, turned ? min(1, this.gain[queue]) * GAIN_TURNED : this.gain[queue] * GAIN_KEPT),
+    );
     this.lastSign[queue] = sign;
     const step = min(MOST_STEP, max(1 / MOST_STEP, asked)) ** this.gain[queue];
     const bytes = this.delay[queue] * capacity;
+    if (asked > OPENS && this.mark[queue] === 0 && bytes < this.firstBytes(queue) / MOST_STEP) {
+      this.setBytes(queue, this.firstBytes(queue), capacity);
+      return;
+    }
     const next = bytes * step;
     const marking = this.curve === null ? undefined : this.buffers.marking[queue];
     if (marking !== undefined && next > marking.kminBytes) {
@@ -414,6 +427,7 @@ export class Balance {
     this.pairRate = roomFloat64(this.pairRate, this.scene.pairCount);
     this.pairLimited = roomFloat64(this.pairLimited, this.scene.pairCount);
     this.hazard = roomFloat64(this.hazard, queues);
+    this.room = roomFloat64(this.room, queues);
     this.phi = roomFloat64(this.phi, queues);
     this.mostRate = roomFloat64(this.mostRate, queues);
     this.gain = roomFloat64(this.gain, queues);
