@@ -2,10 +2,10 @@
  * The fabric as the congestion equilibrium wants it: directions with their ends, buffers, classes, what receivers take.
  *
  * What a NIC accepts of a class is bounded by a host side that is slow to take data, and is nothing in a pause storm.
- * A NIC with two ports takes from each what it could take in all: the other port may be idle. Switches obey pauses only
- * in classes that they pause themselves.
+ * ACKs come on top, since the NIC keeps them to itself. A NIC with two ports takes from each what it could take in all:
+ * the other port may be idle. Switches obey pauses only in classes that they pause themselves.
  */
-import type { Topology } from '../../topology/model.js';
+import { directionFrom, type Topology } from '../../topology/model.js';
 import { reactionRates } from '../congestion-settings.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../settings.js';
 import type { EquilibriumDcqcn, EquilibriumNetwork } from './equilibrium/model.js';
@@ -20,6 +20,8 @@ export function congestionNetwork(
   switches: SwitchClasses,
   storms: PauseStorms,
   classes: number,
+  /** bytes/ns that max-min rates put on a capacity. */
+  loadOf: (capacity: number) => number,
 ): EquilibriumNetwork {
   const { links, ports, devices } = topology;
   const directions = 2 * links.length;
@@ -51,7 +53,13 @@ export function congestionNetwork(
       if (nic < 0) return Infinity;
       if (storms.blocks(direction, classIndex)) return 0;
       if (!rates.hostLimited(nic, 'receive')) return Infinity;
-      return rates.capacities[hostWrite(topology, nic)] * wirePerPayload;
+      const write = hostWrite(topology, nic);
+      const arriving = topology.nics[nic].ports.reduce(
+        (sum, port) => sum + loadOf(directionFrom(topology, port) ^ 1),
+        0,
+      );
+      const acks = Math.max(0, arriving - loadOf(write) * wirePerPayload);
+      return rates.capacities[write] * wirePerPayload + acks;
     },
     dcqcn: settings.dcqcn.on ? reactionPoint(settings, topology) : null,
     packetBytes: packetBytes(settings),

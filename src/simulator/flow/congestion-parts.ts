@@ -30,7 +30,9 @@ export function assembleCongestion(
 ): CongestionEngine {
   const { connections, counters, rates, signals, switches, storms, solver } = parts;
   const classes = counters.priorities.length;
-  const network = congestionNetwork(topology, settings, rates, switches, storms, classes);
+  const network = congestionNetwork(topology, settings, rates, switches, storms, classes, (capacity) =>
+    solver.load(capacity),
+  );
   const portOf = Int32Array.from(topology.links.flatMap(({ portA, portB }) => [portA, portB]));
   const maker = new PictureMaker(network, settings, connections, counters, storms, portOf);
   return new CongestionEngine(
