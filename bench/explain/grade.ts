@@ -43,7 +43,6 @@ export function grade(run: CaseRun, verdict: Verdict): Grade {
     endNs: run.evidence.toNs,
     exposedJobs: run.exposedJobs,
     targetBytesInBaseline: true,
-    expectedMetrics: run.expectedMetrics,
   });
   const figure = (name: string): number | null => {
     const value: unknown = metrics[name];

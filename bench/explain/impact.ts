@@ -58,10 +58,17 @@ export function impactOf(run: CaseRun): Impact {
   };
 }
 
-/** Ends of steps, ns, the first line left out: it says that no step has ended yet. */
-function stepEnds({ series }: Evidence, job: string): Float64Array {
+/** Ends of steps, ns, by step; a step that had to be done again ends when it is done for the last time. */
+function stepEnds({ series }: Evidence, job: string): number[] {
   const steps = series.find(({ metric, element }) => metric === 'job_steps' && element === jobId(job));
-  return steps === undefined ? new Float64Array() : steps.timesNs.slice(1);
+  const ends: number[] = [];
+  if (steps === undefined) return ends;
+  const { timesNs, values } = steps;
+  for (let line = 0; line < timesNs.length; line++) {
+    // the first line of a log says that no step has ended yet
+    if (values[line] > 0) ends[values[line] - 1] = timesNs[line];
+  }
+  return ends;
 }
 
 const STATES = new Set([

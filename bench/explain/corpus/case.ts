@@ -86,6 +86,7 @@ function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
     return {
       ...(families === undefined ? {} : { families }),
       spare: all.spare === true || needs.spare === true,
+      checkpoints: all.checkpoints === true || needs.checkpoints === true,
       ...(all.perUplink === undefined && needs.perUplink === undefined
         ? {}
         : { perUplink: needs.perUplink ?? all.perUplink }),

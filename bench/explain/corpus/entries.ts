@@ -7,9 +7,10 @@ import type { Prng } from '../../../src/kernel/prng.js';
 import { CONGESTION_FAULTS } from './congestion-faults.js';
 import { weighted } from './draw.js';
 import type { FaultClass, FaultEntry } from './fault-entry.js';
+import { JOB_FAULTS } from './job-faults.js';
 import { LINK_FAULTS } from './link-faults.js';
 
-export const FAULT_ENTRIES: readonly FaultEntry[] = [...LINK_FAULTS, ...CONGESTION_FAULTS];
+export const FAULT_ENTRIES: readonly FaultEntry[] = [...LINK_FAULTS, ...CONGESTION_FAULTS, ...JOB_FAULTS];
 
 /** Congestion and half of the gray faults move no status, error or optic counter: so most weight is on these. */
 const CLASS_WEIGHTS: readonly (readonly [FaultClass, number])[] = [

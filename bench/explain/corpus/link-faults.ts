@@ -97,6 +97,19 @@ export const LINK_FAULTS: readonly FaultEntry[] = [
     targets: anyNic,
     parameters: () => ({ variant: 'cut' }),
   },
+  {
+    ...down('lag-member'),
+    weight: 0.5,
+    targets: anyLink,
+    parameters: () => ({ variant: 'lag-member', how: 'cut' }),
+  },
+  {
+    ...down('lag-member-one-way'),
+    class: 'gray',
+    weight: 0.7,
+    targets: anyLink,
+    parameters: (random) => ({ variant: 'lag-member', how: 'one-way', from: end(random) }),
+  },
   ...['host', 'leaf', 'spine'].map((tier): FaultEntry => ({
     ...down('node'),
     name: `link-down/node-${tier}`,

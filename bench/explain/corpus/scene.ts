@@ -9,7 +9,7 @@
  */
 import type { FabricSpecInput } from '../../../src/fabrics/contract/definition.js';
 import type { Prng } from '../../../src/kernel/prng.js';
-import { between, pick, weighted, whole } from './draw.js';
+import { between, logBetween, pick, weighted, whole } from './draw.js';
 
 export type Family = 'leaf-spine' | 'rail-optimised' | 'fat-tree' | 'dual-tor-dual-plane';
 
@@ -30,6 +30,8 @@ export interface SceneNeeds {
   hostsAtLeast?: number;
   /** NICs for each uplink: 1 leaves the NICs as the bottleneck; with 2 uplinks are, and jobs spread over the leaves. */
   perUplink?: 1 | 2;
+  /** Every job writes checkpoints. */
+  checkpoints?: boolean;
   /** One job that starts in mid-run, ns. */
   lateStartNs?: number;
 }
@@ -127,6 +129,9 @@ const TOPOLOGIES: Readonly<Record<Family, Build>> = {
 
 type Jobs = NonNullable<FabricSpecInput['jobs']>;
 
+/** Of the jobs whose fault does not ask for it. */
+const CHECKPOINT_SHARE = 0.2;
+
 /** Names that tell nothing but the order. */
 const JOB_NAMES = ['job-a', 'job-b', 'job-c'];
 
@@ -147,9 +152,17 @@ function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: Scene
       parallelism: { tensor: gpusPerHost },
       queuePairs,
       ...(late ? { start: `${Math.round((needs.lateStartNs ?? 0) / 1e6)}ms` } : {}),
+      ...drawCheckpoint(random, needs),
       step: drawStep(random),
     };
   });
+}
+
+/** Steps that take longer by design are in the way of every diagnosis, so some jobs have them always. */
+function drawCheckpoint(random: Prng, { checkpoints }: SceneNeeds): Pick<Jobs[number], 'checkpoint'> {
+  const [drawn, every, durationMs] = [random.uniform(), whole(random, 5, 40), logBetween(random, 200, 2000)];
+  if (checkpoints !== true && drawn >= CHECKPOINT_SHARE) return {};
+  return { checkpoint: { every, duration: `${Math.round(durationMs)}ms` } };
 }
 
 function drawStep(random: Prng): NonNullable<Jobs[number]['step']> {
