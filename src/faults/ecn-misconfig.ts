@@ -24,7 +24,9 @@ const bytes = (meaning: string) =>
 const parametersSchema = z.discriminatedUnion('variant', [
   z.strictObject({
     variant: z.literal('too-high'),
-    kmin: bytes('queue depth at which marking begins; 40 kB for each Gbps of the fastest port when left out'),
+    kmin: bytes(
+      'queue depth at which marking begins; 400 kB for each Gbps of the fastest port when left out',
+    ),
     kmax: bytes('queue depth at which it is most frequent; twice kmin when left out'),
     pmax: z.number().gt(0).max(1).default(0.2).describe('share of packets marked there'),
   }),
@@ -41,7 +43,8 @@ export type EcnMisconfigParameters = z.output<typeof parametersSchema>;
 
 /** What is usual: marking begins at 4 kB for each Gbps (1.6 MB at 400 Gbps, as the presets of HPCC's authors). */
 const USUAL_KMIN_BYTES_PER_GBPS = 4000;
-const TOO_HIGH = 10;
+/** Beyond any shared buffer (16 MB for each 50 Gbps), so that pause comes first. */
+const TOO_HIGH = 100;
 const TOO_LOW_BYTES = 4096;
 
 export const ecnMisconfig: FaultKind<EcnMisconfigParameters> = {
@@ -108,8 +111,8 @@ function symptomsOf(variant: EcnMisconfigParameters['variant']): readonly Sympto
   if (variant === 'too-low') {
     return [
       {
-        text: 'the switch marks although its queues are short, senders slow down, and links that were full are not',
-        metrics: ['queue_ecn_marked_packets', 'nic_cnp_handled', 'queue_depth_max_bytes'],
+        text: 'the switch marks although its queues are short, and senders slow down for nothing',
+        metrics: ['queue_ecn_marked_packets', 'nic_ecn_marked_packets'],
         citation: DCQCN,
       },
     ];
@@ -117,12 +120,12 @@ function symptomsOf(variant: EcnMisconfigParameters['variant']): readonly Sympto
   return [
     {
       text: 'queues of the switch grow far beyond those of its peers with hardly a mark',
-      metrics: ['queue_depth_max_bytes', 'queue_ecn_marked_packets', 'nic_cnp_handled'],
+      metrics: ['queue_depth_max_bytes', 'queue_depth_bytes'],
       citation: DCQCN,
     },
     {
       text: 'the switch pauses those that feed it where its peers mark',
-      metrics: ['port_pause_tx_s', 'port_pause_tx_frames'],
+      metrics: ['port_pause_tx_s', 'port_pause_tx_frames', 'port_pause_rx_s', 'port_pause_rx_frames'],
       citation: 'Guo et al., SIGCOMM 2016, 3 and 6; SONiC SAI_PORT_STAT_PFC_3_TX_PKTS',
     },
   ];

@@ -59,7 +59,7 @@ export const pfcMisconfig: FaultKind<PfcMisconfigParameters> = {
   }),
   limits: [
     'acts on the buffers of the switches that its targets name; hosts have none',
-    'shows only where queues build up, so a fabric without congestion tells nothing',
+    'shows only where queues build up; headroom and PFC itself only where DCQCN does not keep them short',
     'always ends with every switch set as it was found',
   ],
   example: [
@@ -93,16 +93,25 @@ function symptomsOf(variant: PfcMisconfigParameters['variant']): readonly Sympto
     return [
       {
         text: 'the switch pauses those that feed it at queues that its peers carry without a pause',
-        metrics: ['port_pause_tx_s', 'port_pause_tx_frames'],
+        metrics: ['port_pause_tx_s', 'port_pause_tx_frames', 'port_pause_rx_s', 'port_pause_rx_frames'],
         citation: `${GUO}; SONiC SAI_PORT_STAT_PFC_3_TX_PKTS`,
+      },
+    ];
+  }
+  if (variant === 'headroom') {
+    return [
+      {
+        text: 'packets of the lossless class are dropped as they arrive at the switch, although it pauses',
+        metrics: ['port_rx_discards'],
+        citation: `${GUO}; SONiC IF_IN_DISCARDS`,
       },
     ];
   }
   return [
     {
-      text: 'packets of the lossless class are dropped at the switch, where its peers pause',
-      metrics: ['port_rx_discards'],
-      citation: `${GUO}; SONiC IF_IN_DISCARDS`,
+      text: 'packets of the lossless class are dropped at full queues of the switch, where its peers pause',
+      metrics: ['port_tx_discards', 'queue_drop_packets'],
+      citation: `${GUO}; SONiC IF_OUT_DISCARDS, SAI_QUEUE_STAT_DROPPED_PACKETS`,
     },
     {
       text: 'senders see sequence errors and go back to send again',
