@@ -26,12 +26,12 @@ import type { Swings } from './swings.js';
 
 const { abs, max, min } = Math;
 
-const MOST_SWEEPS = 600;
-const MOST_ROUNDS = 6;
+const MOST_SWEEPS = 400;
+const MOST_ROUNDS = 4;
 /** So often it is looked which queues hold anybody. */
 const SWEEPS_TO_BIND = 8;
 /** Relative error of conditions at which the search ends. */
-const NEAR = 2e-5;
+const NEAR = 1e-4;
 /** A queue gets its first bytes beyond this. */
 const OPENS = 1 + 5 * NEAR;
 /** Most that a queue may grow or shrink by in one sweep, or a NIC's rate. */
@@ -42,6 +42,8 @@ const LEAST_GAIN = 0.05;
 const MOST_GAIN = 1;
 const GAIN_KEPT = 1.1;
 const GAIN_TURNED = 0.6;
+/** Part of the way that the share of drops takes in one sweep. */
+const DROP_DAMPING = 0.15;
 /** A queue below this share of a packet is empty. */
 const EMPTY = 1e-2;
 
@@ -107,7 +109,7 @@ export class Balance {
     for (let sweep = 1; sweep <= MOST_SWEEPS; sweep++) {
       this.worst = 0;
       this.chooseRates(flows);
-      this.spend();
+      this.spend(true);
       if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, NEARLY);
       this.move();
       this.sweeps++;
@@ -205,8 +207,8 @@ export class Balance {
     return limit;
   }
 
-  /** What the rates put on links and hold in ports. */
-  private spend(): void {
+  /** What the rates put on links and between queues; repeats follow the drops only while the search moves. */
+  private spend(moves: boolean): void {
     const { scene, load, limitedLoad, rate } = this;
     const { queueCount, entryQueue, entryCoefficient, entryStart } = scene;
     load.fill(0, 0, queueCount);
@@ -224,7 +226,7 @@ export class Balance {
       }
       this.pass(flow);
     }
-    if (this.repeats.some) this.repeats.spend(this);
+    if (this.repeats.some) this.repeats.spend(this, moves);
   }
 
   /** Rates from queue to queue, of all and of what the first one limits. */
@@ -359,12 +361,13 @@ export class Balance {
     }
     const next = bytes * step;
     const marking = this.curve === null ? undefined : this.buffers.marking[queue];
-    if (marking !== undefined && next > marking.kminBytes) {
+    const mark = this.mark[queue];
+    if (marking !== undefined && (mark > 0 ? mark * step >= this.leastMark : next > marking.kminBytes)) {
       // On a steep slope few bytes are many marks: of the two moves the shorter one is safe. Too few marks to hold
       // anyone are where the slope begins.
-      const ratio = max(this.leastMark, this.mark[queue] * step);
+      const ratio = max(this.leastMark, mark * step);
       const byMarks = queueOfMarkRatio(marking, ratio);
-      if (ratio < 1 && abs(byMarks - bytes) <= abs(next - bytes)) {
+      if (ratio < 1 && byMarks < this.buffers.limit[queue] && abs(byMarks - bytes) <= abs(next - bytes)) {
         this.delay[queue] = byMarks / capacity;
         this.setMark(queue, ratio);
         return;
@@ -380,13 +383,13 @@ export class Balance {
     const wanted = max(0, 1 - capacity / this.load[queue]);
     const full = this.delay[queue] * capacity >= limit * (1 - NEAR);
     if (!full || wanted === 0) {
-      this.drop[queue] *= 0.5;
+      this.drop[queue] *= 1 - DROP_DAMPING;
       if (this.drop[queue] < 1e-12) this.drop[queue] = 0;
       return false;
     }
     this.repeats.some = true;
     this.worst = max(this.worst, abs(wanted - this.drop[queue]));
-    this.drop[queue] += 0.5 * (wanted - this.drop[queue]);
+    this.drop[queue] += DROP_DAMPING * (wanted - this.drop[queue]);
     this.setBytes(queue, limit, capacity);
     return true;
   }
@@ -406,17 +409,24 @@ export class Balance {
   /** Takes from every flow what the search left over on its fullest link, so that none carries more than it can. */
   private fit(): void {
     const { scene, load, rate } = this;
+    this.spend(false);
     for (let at = 0; at < scene.activeCount; at++) {
       const flow = scene.activeFlows[at];
       let factor = 1;
       for (let entry = scene.entryStart[flow]; entry < scene.entryStart[flow + 1]; entry++) {
         const queue = scene.entryQueue[entry];
-        if (this.drop[queue] === 0 && load[queue] > 0)
-          factor = min(factor, (this.shareOf(queue) * this.usable[queue]) / load[queue]);
+        if (this.buffers.limit[queue] < Infinity || load[queue] === 0) continue;
+        factor = min(factor, (this.shareOf(queue) * this.usable[queue]) / load[queue]);
       }
       rate[flow] *= factor;
     }
-    this.spend();
+    for (let pass = 0; pass < 2; pass++) {
+      this.spend(false);
+      for (let queue = 0; queue < scene.queueCount; queue++) {
+        if (this.buffers.limit[queue] < Infinity && load[queue] > 0)
+          this.drop[queue] = max(0, 1 - this.shareOf(queue) / load[queue]);
+      }
+    }
     for (let at = 0; at < scene.orderCount; at++) this.hold(scene.order[at]);
   }
 

@@ -11,6 +11,8 @@ import { roomFloat64 } from './room.js';
 import type { Scene } from './scene.js';
 
 const DEFAULT_NACK_REPEAT_NS = 500e3;
+/** Part of the way, in logarithms, that a ratio takes in one sweep. */
+const DAMPING = 0.25;
 /** A path that loses more carries nothing, whatever is sent. */
 const MOST_LOSS = 0.9999;
 
@@ -55,19 +57,19 @@ export class Repeats {
     return most;
   }
 
-  /** Adds to loads and holdings what flows send beyond their useful bytes, and moves the ratios towards the drops. */
-  spend(traffic: Traffic): void {
+  /** Adds to loads and holdings what flows send beyond their useful bytes, and, if asked, moves the ratios towards the drops. */
+  spend(traffic: Traffic, moves: boolean): void {
     const { scene } = this;
     for (let at = 0; at < scene.activeCount; at++) {
       const flow = scene.activeFlows[at];
       if (traffic.rate[flow] === 0) continue;
       for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
-        this.spendPath(flow, path, traffic);
+        this.spendPath(flow, path, traffic, moves);
       }
     }
   }
 
-  private spendPath(flow: number, path: number, traffic: Traffic): void {
+  private spendPath(flow: number, path: number, traffic: Traffic, moves: boolean): void {
     const { scene, network } = this;
     const { load, pairRate, delay, drop } = traffic;
     const useful = scene.pathWeight[path] * traffic.rate[flow];
@@ -89,13 +91,14 @@ export class Repeats {
         2 * network.delayNs[direction] + delay[queue] + network.packetBytes / network.capacity[direction];
     }
     const loss = Math.min(MOST_LOSS, 1 - passes);
+    this.lossRatio[path] = loss;
+    if (!moves) return;
     const packetsPerNs = (useful * this.sentRatio[path]) / network.packetBytes;
     const perUseful = loss / (1 - loss);
     const window = Math.max(1, packetsPerNs * roundTripNs);
     const repeat = packetsPerNs * (network.nackRepeatNs ?? DEFAULT_NACK_REPEAT_NS);
     const wanted = loss === 0 ? 1 : 1 + perUseful * (window + loss * repeat);
-    this.lossRatio[path] = loss;
-    this.sentRatio[path] *= Math.sqrt(wanted / this.sentRatio[path]);
+    this.sentRatio[path] *= (wanted / this.sentRatio[path]) ** DAMPING;
     if (this.sentRatio[path] < 1 + 1e-12) this.sentRatio[path] = 1;
   }
 }
