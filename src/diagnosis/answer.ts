@@ -6,6 +6,7 @@ import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
+import type { Restart } from './features/restarts.js';
 import type { LossSign } from './features/loss-signs.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
@@ -33,11 +34,19 @@ const PATTERNS: Partial<Record<Explanation['kind'], string>> = {
 
 function jobsClause(affected: readonly JobLoss[], share: number | null): string {
   if (affected.length === 0) return ' No job lost time by it.';
-  const parts = affected.map(({ job, lostNs, diedNs }) =>
-    diedNs === null ? `${job.name} (${time(lostNs)} s lost)` : `${job.name} (died at ${time(diedNs)} s)`,
+  const parts = affected.map(({ job, lostNs, diedNs, restarts }) =>
+    diedNs === null
+      ? `${job.name} (${time(lostNs)} s lost${restarts.map(restartClause).join('')})`
+      : `${job.name} (died at ${time(diedNs)} s)`,
   );
   const explained = share === null ? '' : `; this explains ${percent(share)} of the GPU time lost`;
   return ` It slowed ${listed(parts)}${explained}.`;
+}
+
+function restartClause({ stopped, resumed, redoneSteps }: Restart): string {
+  if (!resumed) return `, without processes since ${time(stopped.fromNs)} s`;
+  const again = redoneSteps === 0 ? '' : ` with ${redoneSteps} steps to do again`;
+  return `, restarted at ${time(stopped.toNs)} s${again}`;
 }
 
 /** So many culprits are told with reasons; the chain and the list of what was ruled out hold those of all. */

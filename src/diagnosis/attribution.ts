@@ -67,6 +67,9 @@ function ownPart(loss: JobLoss, { lostNs, losses }: Part): JobLoss {
     losses,
     slowestStepNs: longest + (loss.normalStepNs ?? 0),
     diedNs: died ? loss.diedNs : null,
+    restarts: loss.restarts.filter(({ stopped }) =>
+      losses.some(({ fromNs, toNs }) => stopped.fromNs < toNs && stopped.toNs > fromNs),
+    ),
   };
 }
 

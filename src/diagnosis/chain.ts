@@ -9,6 +9,7 @@ import { peerPort } from '../topology/model.js';
 import { describeChange, number, seconds } from './features/change.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
+import type { Restart } from './features/restarts.js';
 import { rises } from './features/samples.js';
 import { overlaps } from './features/context.js';
 import { stalledEdges } from './citations.js';
@@ -35,15 +36,25 @@ export function chainOf(context: Context, culprit: Explanation, affected: readon
 function jobStep(loss: JobLoss, culprit: Explanation): ChainStep {
   const first = loss.losses.find((interval) => interval.toNs > (culprit.onsetNs ?? -Infinity));
   const normal = number((loss.normalStepNs ?? 0) / 1e9);
+  const [restart] = loss.restarts;
   const claim =
     loss.diedNs !== null
       ? `the job died at ${number(seconds(loss.diedNs))} s, after steps of ${normal} s`
-      : `steps of ${normal} s took up to ${number((loss.slowestStepNs ?? 0) / 1e9)} s`;
+      : restart !== undefined
+        ? restartClaim(restart)
+        : `steps of ${normal} s took up to ${number((loss.slowestStepNs ?? 0) / 1e9)} s`;
   return {
     element: elementRef(jobId(loss.job.name)),
     claim,
     onset_s: first === undefined ? null : seconds(Math.max(first.fromNs, culprit.onsetNs ?? first.fromNs)),
   };
+}
+
+function restartClaim({ stopped, resumed, redoneSteps }: Restart): string {
+  const stop = `the job was stopped at ${number(seconds(stopped.fromNs))} s`;
+  if (!resumed) return `${stop} and waits for its processes`;
+  const again = redoneSteps === 0 ? '' : `, with ${redoneSteps} steps to do again`;
+  return `${stop} and trained again from ${number(seconds(stopped.toNs))} s${again}`;
 }
 
 function edgeSteps(context: Context, culprit: Explanation, affected: readonly JobLoss[]): ChainStep[] {

@@ -25,6 +25,8 @@ export const HYPOTHESES = [
   'speed-downgrade/device',
   'speed-downgrade/host',
   'straggler/host',
+  'job-migration/configuration',
+  'job-migration/unknown',
   'slow-receiver/host',
   'pause-storm/host',
   'incast/unknown',
@@ -61,6 +63,9 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'speed-downgrade/host': 5e-5,
   /** Slow GPUs are far commoner than slow links (FALCON; Llama 3 report). */
   'straggler/host': 5e-4,
+  /** A host that a job leaves by somebody's decision, or for reasons the scheduler keeps to itself. */
+  'job-migration/configuration': 1e-4,
+  'job-migration/unknown': 3e-5,
   'slow-receiver/host': 5e-5,
   'pause-storm/host': 2e-5,
   /** Storage, checkpoints and other tenants are part of every fabric. */
@@ -107,6 +112,8 @@ const optic = (cable: number, device = cable) =>
     'optic-error/unknown': device,
   }) as const;
 const ecn = (chance: number) => ({ 'ecn-misconfig/configuration': chance }) as const;
+const moved = (chance: number) =>
+  ({ 'job-migration/configuration': chance, 'job-migration/unknown': chance }) as const;
 const pfc = (chance: number) => ({ 'pfc-misconfig/configuration': chance }) as const;
 const incast = (chance: number) => ({ 'incast/unknown': chance }) as const;
 const meeting = (chance: number) => ({ 'ecmp-collision/unknown': chance }) as const;
@@ -313,6 +320,16 @@ export const LIKELIHOODS = likelihood({
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
   /** It drops intact packets on arrival. */
   'discards-on-arrival': { noFault: 1e-6, ...ecn(1e-4), ...pfc(0.6) },
+  /** A job that has, or had, ranks on the host was started again, or waits for that; jobs restart for many reasons. */
+  'job-restarts': { noFault: 1e-3, ...moved(0.99) },
+  /** The scheduler had drained the host shortly before, or just then. */
+  'host-drained': { noFault: 1e-3, 'job-migration/configuration': 0.97, 'job-migration/unknown': 0.02 },
+  /** Fewer of its GPUs were in use afterwards; a job without a spare keeps its place. */
+  'ranks-left': { noFault: 1e-4, ...moved(0.9) },
+  'ranks-came-elsewhere': { noFault: 0.01, ...moved(0.9) },
+  /** It sent before the restart and is silent after it; another host was silent and sends. */
+  'bytes-left-with-them': { noFault: 1e-3, ...moved(0.9) },
+  'bytes-came-elsewhere': { noFault: 0.01, ...moved(0.9) },
   /** A rank on the host computes longer than the ranks of its job elsewhere; jobs may be uneven by design. */
   'computes-longer-than-peers': { noFault: 2e-3, 'straggler/host': 0.98 },
   /** It did not always: at some earlier poll it was as fast as they were (asked only when it was slow later). */

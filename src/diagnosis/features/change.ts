@@ -44,7 +44,11 @@ export function describeChange(
   const definition = series === undefined ? undefined : metricDefinition(series.metric);
   if (series === undefined || definition === undefined) return null;
   const reach = { fromNs: during.fromNs, toNs: Math.min(context.window.toNs, during.toNs + LATE_NS) };
-  if (definition.kind === 'state') return stateChange(context, series, reach);
+  if (definition.kind === 'state') {
+    return series.metric.startsWith('host_')
+      ? schedulerChange(context, series, reach)
+      : stateChange(context, series, reach);
+  }
   if (definition.kind === 'gauge') return gaugeChange(series, definition, reach);
   return definition.unit === 'bytes' ? rateChange(series, during) : countChange(series, definition, reach);
 }
@@ -59,6 +63,17 @@ function stateChange(context: Context, series: Series, reach: Interval): Change 
     text: drops.length === 1 ? text : `${text}, ${drops.length} times`,
     during: { fromNs: drops[0].fromNs, toNs: drops[drops.length - 1].toNs },
   };
+}
+
+/** What the scheduler says of a host differs from what it said before; neither value is good or bad by itself. */
+function schedulerChange(context: Context, series: Series, reach: Interval): Change | null {
+  const spans = stateSpans(series, context.window.toNs).filter((span) => !Number.isNaN(span.value));
+  const at = spans.findIndex(
+    ({ fromNs }, index) => index > 0 && fromNs >= reach.fromNs && fromNs <= reach.toNs,
+  );
+  if (at < 0) return null;
+  const { fromNs, toNs, value } = spans[at];
+  return { text: `${spans[at - 1].value} → ${value}`, during: { fromNs, toNs } };
 }
 
 function gaugeChange(series: Series, definition: MetricDefinition, reach: Interval): Change | null {

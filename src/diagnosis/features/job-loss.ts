@@ -6,8 +6,8 @@
  * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
  * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
  * links, and their steps beat against each other in the best of fabrics. Without suspects only stalls and slowness that
- * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss.
- * Not modelled: steps redone after a restart.
+ * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss. A checkpoint is
+ * no part of the step after it. A restart loses the time without processes, and the steps that have to be done again.
  */
 import { jobId } from '../../kernel/elements.js';
 import type { Job } from '../../workload/job.js';
@@ -15,6 +15,8 @@ import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { freshSamples, stateSpans, union } from './samples.js';
 import type { Sample } from './samples.js';
+import { checkpoints, completedNs, JOB_STATES, observeRestarts } from './restarts.js';
+import type { Restart } from './restarts.js';
 import { isHeavier, timedSteps } from './quiet-step.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
@@ -33,8 +35,10 @@ export interface JobLoss {
   losses: LossInterval[];
   /** Time lost in the window, ns (per GPU; times `gpus` for GPU time). */
   lostNs: number;
-  /** When the scheduler saw the job fail, ns; null when it did not. */
+  /** When the scheduler saw the job fail for good, ns; null when it did not. */
   diedNs: number | null;
+  /** Restarts in the losses. */
+  restarts: readonly Restart[];
 }
 
 interface StepReading extends Interval {
@@ -43,6 +47,8 @@ interface StepReading extends Interval {
   whole: boolean;
   /** Time beyond the usual that was work, ns. */
   workNs: number;
+  /** The job had no processes for a part of it, and had so many finished steps to do again afterwards. */
+  redone?: number;
 }
 
 interface Pace {
@@ -73,11 +79,12 @@ export function observeJobLosses(context: Context, suspects: readonly Interval[]
 
 function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[]): JobLoss {
   const diedNs = deathOf(context, job);
-  const single = stepReadings(context, job, diedNs);
+  const restarts = context.once(observeRestarts).filter((restart) => restart.job === job);
+  const single = stepReadings(context, job, diedNs, restarts);
   const readings =
     suspects.length > 0 ? single : inBlocks(excused(context, job, single), blockSize(single.length));
   const pace = paceOf(readings, suspects);
-  const known = { job, gpus: job.placement.length, diedNs };
+  const known = { job, gpus: job.placement.length, diedNs, restarts };
   if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
   const losses = lossesOf(readings, pace, suspects);
   if (diedNs !== null && diedNs < context.window.toNs) {
@@ -95,26 +102,54 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
 
 function deathOf(context: Context, job: Job): number | null {
   const spans = stateSpans(context.read('job_state', jobId(job.name)), context.window.toNs);
-  const dead = spans.find((span, index) => span.value === 0 && index > 0 && spans[index - 1].value === 1);
-  return dead?.fromNs ?? null;
+  const last = spans.at(-1);
+  return last?.value === JOB_STATES.failed && spans.length > 1 ? last.fromNs : null;
 }
 
-function stepReadings(context: Context, job: Job, diedNs: number | null): StepReading[] {
+function stepReadings(
+  context: Context,
+  job: Job,
+  diedNs: number | null,
+  restarts: readonly Restart[],
+): StepReading[] {
   const samples: Sample[] = freshSamples(context.read('job_steps', jobId(job.name)));
+  const written = checkpoints(context, job);
   const readings: StepReading[] = [];
   for (let index = 1; index < samples.length; index++) {
     const { timeNs, value } = samples[index - 1];
     const steps = samples[index].value - value;
+    const toNs = samples[index].timeNs;
+    const restart = restarts.find(({ stopped }) => stopped.toNs === toNs);
+    if (restart !== undefined) {
+      readings.push({ fromNs: timeNs, toNs, steps: 0, whole: false, workNs: 0, redone: restart.redoneSteps });
+      continue;
+    }
     if (steps < 0) continue;
-    const fromNs = value === 0 ? Math.max(timeNs, job.startNs) : timeNs;
-    readings.push({ fromNs, toNs: samples[index].timeNs, steps, whole: index > 1 || value === 0, workNs: 0 });
+    const startNs = value === 0 ? Math.max(timeNs, job.startNs) : timeNs;
+    const fromNs = startNs + sharedNs(written, { fromNs: startNs, toNs });
+    readings.push({ fromNs, toNs, steps, whole: index > 1 || value === 0, workNs: 0 });
   }
   const last = readings.at(-1);
-  const endNs = diedNs ?? context.window.toNs;
+  const endNs = diedNs ?? completedNs(context, job) ?? context.window.toNs;
   if (last !== undefined && endNs > last.toNs) {
-    readings.push({ fromNs: last.toNs, toNs: endNs, steps: 0, whole: false, workNs: 0 });
+    const waits = restarts.some(({ resumed }) => !resumed);
+    const fromNs = last.toNs + sharedNs(written, { fromNs: last.toNs, toNs: endNs });
+    readings.push({
+      fromNs,
+      toNs: endNs,
+      steps: 0,
+      whole: false,
+      workNs: 0,
+      ...(waits ? { redone: 0 } : {}),
+    });
   }
   return readings;
+}
+
+function sharedNs(spans: readonly Interval[], { fromNs, toNs }: Interval): number {
+  let sum = 0;
+  for (const span of spans) sum += Math.max(0, Math.min(span.toNs, toNs) - Math.max(span.fromNs, fromNs));
+  return sum;
 }
 
 /** A heavy step between two usual ones. */
@@ -199,8 +234,9 @@ function lossesOf(
   suspects: readonly Interval[],
 ): LossInterval[] {
   const reach = union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
-  const excess = ({ fromNs, toNs, steps, workNs }: StepReading): LossInterval => {
+  const excess = ({ fromNs, toNs, steps, workNs, redone }: StepReading): LossInterval => {
     const tookNs = toNs - fromNs - workNs;
+    if (redone !== undefined) return { fromNs, toNs, lostNs: tookNs + redone * normalNs };
     // An open step is no loss before it exceeds a normal one.
     return { fromNs, toNs, lostNs: steps > 0 ? tookNs - steps * normalNs : Math.max(0, tookNs - normalNs) };
   };

@@ -5,6 +5,7 @@ import type { Explanation } from '../explanation.js';
 import type { Family } from './hypothesis.js';
 import { ecmpCollision } from './ecmp-collision.js';
 import { incast } from './incast.js';
+import { jobMigration } from './job-migration.js';
 import { linkDown } from './link-down.js';
 import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
@@ -31,6 +32,7 @@ export const FAMILIES: readonly Family[] = [
   ecmpCollision,
   switchMisconfig,
   straggler,
+  jobMigration,
 ];
 
 /** The family that put a culprit forward. */
