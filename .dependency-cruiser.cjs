@@ -175,7 +175,7 @@ const boundary = [
         'fabrics/[^/]+[.]ts$',
         'faults/',
         'gate/',
-        'scoring/(scorecard|metric-catalog|exit-codes)[.]ts$',
+        'scoring/(scorecard|metric-catalog|exit-codes|profile)[.]ts$',
       ]),
     },
   },

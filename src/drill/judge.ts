@@ -20,13 +20,18 @@ import {
 } from '../scoring/scorecard.js';
 import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
 import { idealStepNs } from '../workload/closed-form.js';
+import { DEFAULT_PROFILE, type ScoringProfile } from '../scoring/profile.js';
+import type { Counterfactual } from './counterfactual.js';
 import type { Plan } from './plan.js';
+import { timeToExplainS } from './time-to-explain.js';
 import type { DrillRecord } from './walk.js';
 
 export interface Judgement {
   state: FinalState;
   /** One sentence each, worst first; empty when passed. */
   reasons: string[];
+  /** What a reader of the scores should know beside them, one sentence each. */
+  notes: string[];
   scores: Scores;
   objectives: ObjectiveResult[];
   verdict: Verdict | null;
@@ -40,14 +45,20 @@ export interface JudgementInput {
   evidence: Evidence;
   verdict: Verdict;
   record: DrillRecord;
+  /** What there would have been without the faults; left out where it can't be run. */
+  counterfactual?: Counterfactual;
 }
 
 /** What scoring looks at, from what a drill left behind. */
-export type ScoredDrill = Pick<JudgementInput, 'plan' | 'evidence' | 'verdict' | 'record'> & {
+export type ScoredDrill = Pick<
+  JudgementInput,
+  'plan' | 'evidence' | 'verdict' | 'record' | 'counterfactual'
+> & {
   description: Pick<FabricDescription, 'topology' | 'jobs'>;
 };
 
-function scoringInput({ plan, description, evidence, verdict, record }: ScoredDrill): ScoringInput {
+function scoringInput(drill: ScoredDrill): ScoringInput {
+  const { plan, description, evidence, verdict, record, counterfactual } = drill;
   const { topology, jobs } = description;
   const { injectedNs } = record;
   const targetBytesInBaseline =
@@ -65,7 +76,9 @@ function scoringInput({ plan, description, evidence, verdict, record }: ScoredDr
     endNs: record.endNs,
     exposedJobs: record.exposedJobs,
     targetBytesInBaseline,
-    expectedMetrics: [...new Set(plan.faults.flatMap((fault) => fault.expectedMetrics))],
+    profile: plan.scoring ?? DEFAULT_PROFILE,
+    twin: counterfactual?.twin ?? null,
+    lostTimeShares: counterfactual?.shares ?? null,
   };
 }
 
@@ -82,29 +95,63 @@ export function judgeDrill(input: JudgementInput): Judgement {
   const { injectedNs } = record;
   const scored = scoringInput(input);
   const { targetBytesInBaseline } = scored;
-  const scores = scoreRun(scored);
+  const scores = scoreRun({ ...scored, timeToExplainS: timeToExplainS(scored) });
   const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
   const outcome = concludeRun({
     objectives,
     injected: injectedNs !== null,
-    baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs),
+    baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs, scored.profile),
     targetBytesInBaseline,
     rollbackFailures: [],
     aborted: null,
     error: null,
   });
-  return { ...outcome, scores, objectives, verdict, truth: publishTruth(record.truth) };
+  const notes = notesOf(scores, input.counterfactual, record);
+  return { ...outcome, notes, scores, objectives, verdict, truth: publishTruth(record.truth) };
+}
+
+/** A loss below this share of the GPU time of a whole run is nobody's. */
+const UNFELT_SHARE = 1e-4;
+
+/** What a reader of the scores should know beside them. */
+function notesOf(
+  scores: Scores,
+  counterfactual: Counterfactual | undefined,
+  { truth, injectedNs, endNs }: DrillRecord,
+): string[] {
+  const notes: string[] = [];
+  const { ettr } = scores.recovery.metrics;
+  const injected = truth.length > 0 && injectedNs !== null && endNs > injectedNs;
+  if (injected && typeof ettr === 'number' && 1 - ettr < UNFELT_SHARE) {
+    const measured =
+      counterfactual?.lostNs === 0
+        ? 'without it the same seed ends the same steps at the same instants'
+        : 'all kept the pace that they had before';
+    notes.push(
+      `no job felt the fault: ${measured}; such a drill shows that nothing was lost, not how the fabric recovers`,
+    );
+  }
+  if (counterfactual !== undefined && counterfactual.missing !== null) notes.push(counterfactual.missing);
+  return notes;
 }
 
 function baselineHealth(
   description: FabricDescription,
   evidence: Evidence,
   injectedNs: number,
+  profile: ScoringProfile = DEFAULT_PROFILE,
 ): BaselineHealth {
   const { topology, jobs, transport } = description;
   const wire = { mtu: transport.mtuBytes, headerBytes: transport.headerBytes, ackBytes: transport.ackBytes };
   const ideal = new Map(jobs.map((job) => [job.name, idealStepNs(job, topology, wire)]));
-  return checkBaseline({ evidence, topology, jobs, injectedNs, idealStepNs: ideal });
+  return checkBaseline({
+    evidence,
+    topology,
+    jobs,
+    injectedNs,
+    idealStepNs: ideal,
+    limits: profile.baseline,
+  });
 }
 
 /** Why a drill was cut short: by a person, by faults that could not be undone, or could not be undone in time. */
@@ -114,7 +161,7 @@ export type CutShort =
 export function judgeCutShort(cause: CutShort, stated: readonly string[]): Judgement {
   const scores = unknownScores();
   const objectives = evaluateObjectives(parseObjectives(stated), scores);
-  const unscored = { scores, objectives, verdict: null, truth: [] };
+  const unscored = { notes: [], scores, objectives, verdict: null, truth: [] };
   if ('inconclusive' in cause)
     return { state: 'inconclusive', reasons: [...cause.inconclusive], ...unscored };
   const outcome = concludeRun({

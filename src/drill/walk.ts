@@ -13,6 +13,7 @@ import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { Agenda, type Alignment } from './agenda.js';
+import { runCounterfactual } from './counterfactual.js';
 import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
 import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
@@ -38,6 +39,8 @@ export interface DrillInput {
   objectives: readonly string[];
   journal: UndoJournal;
   hooks: DrillHooks;
+  /** A new fabric of the same document and seed, for what there would have been without the faults. */
+  openTwin?: () => Promise<Fabric>;
   /** Aborting reverts everything and ends the drill as `aborted`; its reason is a text. */
   signal: AbortSignal;
 }
@@ -223,6 +226,12 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('scoring');
   await hooks.truth(record.truth, record);
+  const { openTwin: open, plan } = input;
+  const counterfactual =
+    open === undefined
+      ? undefined
+      : await runCounterfactual({ plan, record, evidence, open, signal }).catch(unlessAborted(signal));
+  if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   return judgeDrill({
     plan: input.plan,
     objectives: input.objectives,
@@ -230,8 +239,15 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
     evidence,
     verdict,
     record,
+    ...(counterfactual === undefined ? {} : { counterfactual }),
   });
 }
+
+const unlessAborted =
+  (signal: AbortSignal) =>
+  (error: unknown): undefined => {
+    if (!signal.aborted) throw error;
+  };
 
 const abortReason = (signal: AbortSignal): string =>
   typeof signal.reason === 'string' ? signal.reason : 'the run was aborted';

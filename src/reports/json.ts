@@ -88,6 +88,7 @@ export function orderedScorecard(scorecard: Scorecard) {
       to_s: truth.to_s,
     })),
     reasons: scorecard.reasons,
+    ...(scorecard.notes === undefined ? {} : { notes: scorecard.notes }),
     ...(scorecard.diagnoses === undefined ? {} : { diagnoses: scorecard.diagnoses.map(orderedDiagnosis) }),
   };
 }

@@ -109,6 +109,7 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
     ...(scorecard.reasons.length > 0
       ? [...scorecard.reasons.map((reason) => `- ${markdownText(reason)}`), '']
       : []),
+    ...(scorecard.notes ?? []).flatMap((note) => [`**Note**: ${markdownText(note)}`, '']),
     `**Diagnosis**: ${markdownText(verdictSentence(scorecard))}`,
     '',
     ...table(

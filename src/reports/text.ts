@@ -38,6 +38,7 @@ function state(page: Page, scorecard: Scorecard): void {
   page.lines.push(page.paint(colour, head));
   paragraph(page, `${run.experiment} on ${run.fabric} (${run.driver}), seed ${run.seed}`);
   for (const reason of scorecard.reasons) paragraph(page, reason, '  - ');
+  for (const note of scorecard.notes ?? []) paragraph(page, `Note: ${note}`);
 }
 
 function score(page: Page, scorecard: Scorecard, name: ScoreName): void {

@@ -15,6 +15,7 @@ import { runDrill, type DrillHooks } from '../drill/walk.js';
 import type { Judgement } from '../drill/judge.js';
 import type { openFabric } from '../fabrics/catalog.js';
 import type { Fabric } from '../fabrics/contract/fabric.js';
+import { statedObjectives } from '../experiments/definition/experiment.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
 import {
   experimentFromStored,
@@ -125,7 +126,8 @@ export class RunExecutor {
       const judgement = await runDrill({
         plan: withRunIds(run.plan, run.id),
         fabric,
-        objectives: experiment.spec.objectives,
+        objectives: statedObjectives(experiment.spec),
+        openTwin: () => this.openStored(run),
         signal: abort.signal,
         journal: {
           intend: async (entry) => {
@@ -226,6 +228,7 @@ export class RunExecutor {
             verdict: judgement.verdict,
             truth: judgement.truth,
             reasons: judgement.reasons,
+            ...(judgement.notes.length === 0 ? {} : { notes: judgement.notes }),
           }),
     }));
   }

@@ -11,14 +11,11 @@ import type { Evidence, Series } from '../telemetry/series.js';
 import type { Job } from '../workload/job.js';
 import type { Device, Topology } from '../topology/model.js';
 import { listChoices } from '../kernel/nearest.js';
+import { DEFAULT_PROFILE, type ScoringProfile } from './profile.js';
 import { freshSamples, valueAt } from './samples.js';
 import { NS_PER_S } from './statistics.js';
 import { jobPace } from './step-pace.js';
 
-/** A step may take this many times its ideal: the closed form knows no hash collisions, which easily cost a half. */
-export const IDEAL_STEP_RATIO_MAX = 2;
-/** Spread of the pace above which "before" is no level to compare with. */
-export const PACE_NOISE_MAX = 0.1;
 /** Relative difference of a port's speed from the rated one that still counts as the same speed. */
 const RATE_TOLERANCE = 0.01;
 const ERROR_COUNTERS = [
@@ -35,8 +32,11 @@ export interface BaselineInput {
   injectedNs: number;
   /** Job name to the ideal step time, ns; a job without one is judged by its steadiness alone. */
   idealStepNs: ReadonlyMap<string, number>;
-  /** Overrides IDEAL_STEP_RATIO_MAX. */
-  idealStepRatioMax?: number;
+  /**
+   * A step may take so many times its ideal (the closed form knows no hash collisions, which easily cost a half), and
+   * the pace may scatter so much, or "before" is no level to compare with.
+   */
+  limits?: ScoringProfile['baseline'];
 }
 
 export interface BaselineHealth {
@@ -54,7 +54,7 @@ interface Finding {
 const names = (ids: readonly string[]): string => listChoices(ids, 3);
 
 function pacesFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
-  const ratioMax = input.idealStepRatioMax ?? IDEAL_STEP_RATIO_MAX;
+  const { idealStepRatio: ratioMax, paceNoise } = input.limits ?? DEFAULT_PROFILE.baseline;
   for (const job of input.jobs) {
     const pace = jobPace(index, job, input.injectedNs, input.injectedNs);
     if (pace === null) {
@@ -68,9 +68,11 @@ function pacesFinding(input: BaselineInput, index: EvidenceIndex, finding: Findi
       const [took, should] = [pace.stepNs, ideal].map((ns) => `${Number((ns / NS_PER_S).toPrecision(3))} s`);
       finding.wrong.push(`job ${job.name} took ${took} a step before the fault, where ${should} is ideal`);
     }
-    if (pace.noise > PACE_NOISE_MAX) {
+    if (pace.noise > paceNoise) {
       const percent = Number((100 * pace.noise).toPrecision(2));
-      finding.wrong.push(`the pace of job ${job.name} scattered by ${percent} % before the fault`);
+      finding.wrong.push(
+        `the pace of job ${job.name} scattered by ${percent} % before the fault, ${Number((100 * paceNoise).toPrecision(2))} % at most are quiet enough`,
+      );
     }
   }
 }

@@ -13,10 +13,10 @@ import type { Sample } from './samples.js';
 import { deviation, mean, median } from './statistics.js';
 
 const NOISE_DEVIATIONS = 6;
-const RATE_TOLERANCE = 0.1;
-const GAUGE_TOLERANCE = 0.01;
+export const RATE_TOLERANCE = 0.1;
+export const GAUGE_TOLERANCE = 0.01;
 /** Smallest change that means something, by unit: a hundredth of a level in dB is nothing, nor are healthy bit errors. */
-const MEANINGFUL: Readonly<Record<string, number>> = { dBm: 0.5, '°C': 2, 'errors/bit': 1e-8 };
+export const MEANINGFUL: Readonly<Record<string, number>> = { dBm: 0.5, '°C': 2, 'errors/bit': 1e-8 };
 /** Units of traffic and work: where these never paused, a stop is news. Rare events pause all the time. */
 const PAUSES_NOTABLY = new Set(['bytes', 'steps']);
 /** Samples or intervals that a spread needs. */

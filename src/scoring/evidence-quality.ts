@@ -1,15 +1,19 @@
 /**
  * Whether a verdict's citations are true, and whether they cover what the fault showed.
  *
- * Precision punishes made-up evidence: a cited series must exist and have truly changed after the injection. Coverage
- * asks for each metric that the fault kind is known to move: if it did move on an element of the fault, was one of
- * those changed series cited? A symptom that did not show in the evidence is asked of nobody.
+ * Precision punishes made-up evidence: a cited series must exist and truly differ from what there would have been
+ * without the fault (the twin of the same seed, or the series' own past where there is no twin). Coverage asks for
+ * each metric that truly differs on an element of the fault or on an exposed job: was one of those series cited? The
+ * list of metrics is what moved, not what anybody expected to move. Citations for a culprit that answers no fault
+ * cover nothing, and count against precision where they are untrue: naming more can't make an answer better founded.
  */
-import { EvidenceIndex } from '../telemetry/series.js';
+import { METRICS } from '../telemetry/catalog.js';
+import { EvidenceIndex, type Series } from '../telemetry/series.js';
 import type { Culprit } from '../diagnosis/verdict.js';
 import { changedAtNs } from './change.js';
 import { faultElements, seriesOn, symptomElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';
+import { differsFromTwin } from './twin.js';
 
 export interface EvidenceQuality {
   coverage: number | null;
@@ -18,36 +22,51 @@ export interface EvidenceQuality {
 
 const key = (metric: string, element: string): string => `${metric} ${element}`;
 
-/** @param answer the culprits that the verdict stands by */
+/** @param answer the culprits that the verdict stands by; `hits` are those of them that answer a fault */
 export function evidenceQuality(
   input: ScoringInput,
   answer: readonly Culprit[],
+  hits: ReadonlySet<Culprit>,
   injectedNs: number,
 ): EvidenceQuality {
-  const { topology, endNs, exposedJobs } = input;
+  const { topology, exposedJobs } = input;
   const index = new EvidenceIndex(input.evidence);
-  const cited = new Map(
-    answer.flatMap((culprit) => culprit.evidence.map((one) => [key(one.metric, one.element), one] as const)),
-  );
-  const trulyChanged = new Set<string>();
-  for (const [name, { metric, element }] of cited) {
-    const series = index.get(metric, element);
-    if (series !== undefined && changedAtNs(series, injectedNs, endNs) !== null) trulyChanged.add(name);
-  }
+  const moved = moves(input, injectedNs);
+  const citedBy = (culprits: readonly Culprit[]): Map<string, Series | undefined> =>
+    new Map(
+      culprits.flatMap(({ evidence }) =>
+        evidence.map(({ metric, element }) => [key(metric, element), index.get(metric, element)] as const),
+      ),
+    );
+  const cited = [...citedBy(answer.filter((culprit) => hits.has(culprit)))];
+  const trulyMoved = cited
+    .filter(([, series]) => series !== undefined && moved(series))
+    .map(([name]) => name);
+  const strays = [...citedBy(answer.filter((culprit) => !hits.has(culprit))).values()];
+  const untrue = strays.filter((series) => series === undefined || !moved(series)).length;
+  const founded = new Set(trulyMoved);
   const jobs = input.jobs.filter((job) => exposedJobs === null || exposedJobs.includes(job.name));
   const ids = symptomElements(topology, faultElements(topology, input.truth), jobs);
   let shown = 0;
   let covered = 0;
-  for (const metric of new Set(input.expectedMetrics)) {
-    const moved = seriesOn(index, [metric], ids).filter(
-      (series) => changedAtNs(series, injectedNs, endNs) !== null,
-    );
-    if (moved.length === 0) continue;
+  for (const { name } of METRICS) {
+    const there = seriesOn(index, [name], ids);
+    const isCited = there.some((series) => founded.has(key(series.metric, series.element)));
+    if (!isCited && !there.some(moved)) continue;
     shown++;
-    if (moved.some((series) => trulyChanged.has(key(series.metric, series.element)))) covered++;
+    if (isCited) covered++;
   }
+  const total = cited.length + untrue;
   return {
     coverage: shown === 0 ? null : covered / shown,
-    precision: cited.size === 0 ? null : trulyChanged.size / cited.size,
+    precision: total === 0 ? null : trulyMoved.length / total,
   };
+}
+
+/** Whether a series truly changed because of the fault, as far as can be told. */
+function moves(input: ScoringInput, injectedNs: number): (series: Series) => boolean {
+  const { twin, endNs } = input;
+  if (twin === undefined || twin === null) return (series) => changedAtNs(series, injectedNs, endNs) !== null;
+  const calm = new EvidenceIndex(twin);
+  return (series) => differsFromTwin(series, calm.get(series.metric, series.element), injectedNs, endNs);
 }

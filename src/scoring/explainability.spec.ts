@@ -5,8 +5,9 @@ import { deviceId, portId } from '../kernel/elements.js';
 import type { ElementRef } from '../kernel/elements.js';
 import type { Culprit } from '../diagnosis/verdict.js';
 import { elementCredit } from './element-match.js';
-import { ABSTAINED_SCORE, explainabilityScore, scoreExplainability } from './explainability.js';
+import { explainabilityScore, scoreExplainability } from './explainability.js';
 import type { ExplainabilityFigures } from './explainability.js';
+import { DEFAULT_PROFILE, scoringProfileSchema } from './profile.js';
 import { SCORE_METRICS } from './scorecard.js';
 import {
   LEAF_PORT,
@@ -49,12 +50,12 @@ describe('a right verdict', () => {
     });
     expect(metrics.onset_error_s).toBeCloseTo(0.01, 9);
     expect(metrics.brier).toBeCloseTo(0.05 ** 2, 12);
-    // Status was cited; bytes and routes moved too and were not.
-    expect(metrics.evidence_coverage).toBeCloseTo(1 / 3, 9);
+    // Status was cited; bytes both ways, routes and next hops, steps and the job's own bytes moved too and were not.
+    expect(metrics.evidence_coverage).toBeCloseTo(1 / 8, 9);
   });
 
   it('scores by the published formula', () => {
-    const details = (1 + 2 ** (-0.01 / 5) + 1 / 3 + 1 + 1 + (1 - 0.0025)) / 6;
+    const details = (1 + 2 ** (-0.01 / 5) + 1 / 8 + 1 + 1 + (1 - 0.0025)) / 6;
     expect(score).toBeCloseTo(100 * (0.1 + 0.9 * (0.5 + 0.5 * details)), 6);
   });
 
@@ -213,19 +214,48 @@ describe('cited evidence', () => {
     expect(scored([{ ...rightCulprit, evidence }]).metrics.evidence_precision).toBeCloseTo(0.5, 9);
   });
 
-  it('covers a symptom with any changed series on the fault, and only there', () => {
+  it('covers a metric with any changed series on the fault, and only there', () => {
+    const covered = (evidence: Culprit['evidence']) =>
+      scored([{ ...rightCulprit, evidence }]).metrics.evidence_coverage as number;
     const own = [cite('port_tx_bytes', portId(SPINE_PORT)), cite('route_port_prefixes', portId(LEAF_PORT))];
-    expect(
-      scored([{ ...rightCulprit, evidence: [...rightCulprit.evidence, ...own] }]).metrics.evidence_coverage,
-    ).toBe(1);
-    const sibling = [cite('port_tx_bytes', 'port:leaf-1/p5')];
-    expect(scored([{ ...rightCulprit, evidence: sibling }]).metrics.evidence_coverage).toBe(0);
+    expect(covered([...rightCulprit.evidence, ...own])).toBeCloseTo(3 / 8, 9);
+    expect(covered([cite('port_tx_bytes', 'port:leaf-1/p5')])).toBe(0);
   });
 
-  it('is not asked for symptoms that did not show', () => {
-    const input = drill({}, { expectedMetrics: ['port_oper_status', 'optic_rx_power_dbm'] });
-    expect(scoreExplainability(input).metrics.evidence_coverage).toBe(1);
-    expect(scoreExplainability(drill({}, { expectedMetrics: [] })).metrics.evidence_coverage).toBeNull();
+  it('is not asked for what did not move', () => {
+    const still = drill({}, { evidence: { ...drill().evidence, series: [] } });
+    expect(scoreExplainability(still).metrics.evidence_coverage).toBeNull();
+  });
+
+  it('is judged by what the same seed shows without the fault, where that is known', () => {
+    const twin = drill({ exposedStallS: 0 }).evidence;
+    const calm = { ...twin, series: twin.series.filter(({ metric }) => metric === 'port_oper_status') };
+    // the twin knows the status alone, and says that it did not change without the fault
+    const up = {
+      ...calm,
+      series: calm.series.map((one) => {
+        const { metric, element, timesNs, values, quality } = one;
+        return { metric, element, timesNs, values: values.map(() => 1), quality };
+      }),
+    };
+    const { metrics } = scoreExplainability(drill({}, { twin: up }));
+    expect(metrics).toMatchObject({ evidence_coverage: 1, evidence_precision: 1 });
+    // a change that comes without the fault as well is no evidence for it
+    expect(scoreExplainability(drill({}, { twin: calm })).metrics).toMatchObject({
+      evidence_coverage: null,
+      evidence_precision: 0,
+    });
+  });
+
+  it('of a culprit that answers no fault covers nothing, and counts where it is untrue', () => {
+    const stray = { ...wrong, probability: 0.6, evidence: [cite('port_tx_bytes', portId(SPINE_PORT))] };
+    const made = { ...wrong, probability: 0.6, evidence: [cite('port_rx_errors', portId(LEAF_PORT))] };
+    const alone = scored([rightCulprit]).metrics;
+    expect(scored([rightCulprit, stray]).metrics).toMatchObject({
+      evidence_coverage: alone.evidence_coverage,
+      evidence_precision: alone.evidence_precision,
+    });
+    expect(scored([rightCulprit, made]).metrics.evidence_precision).toBeCloseTo(2 / 3, 9);
   });
 });
 
@@ -233,7 +263,7 @@ describe('not saying, and saying wrong', () => {
   it('is scored right > can not tell > confidently wrong', () => {
     const abstained = scored([], null);
     expect(abstained.metrics).toMatchObject({ abstained: true, top1: 0, brier: null });
-    expect(abstained.score).toBe(ABSTAINED_SCORE);
+    expect(abstained.score).toBe(DEFAULT_PROFILE.explainability.abstained);
     expect(scored([rightCulprit]).score!).toBeGreaterThan(abstained.score!);
     expect(scored([wrong]).score!).toBeLessThan(abstained.score!);
     expect(scored([], false).score!).toBeLessThan(abstained.score!);
@@ -246,6 +276,36 @@ describe('not saying, and saying wrong', () => {
   it('is null throughout when there was no diagnosis', () => {
     const { score, metrics } = scoreExplainability(drill({}, { verdict: null }));
     expect([score, ...Object.values(metrics)].every((value) => value === null)).toBe(true);
+  });
+});
+
+describe('a wide answer', () => {
+  const suspects = (count: number, probability: number): Culprit[] =>
+    Array.from({ length: count }, () => ({ ...wrong, probability }));
+
+  it('is worth less the more probability it spreads, even where each suspect is unlikely', () => {
+    const alone = scored([rightCulprit]).score!;
+    const few = scored([rightCulprit, ...suspects(2, 0.49)]).score!;
+    const many = scored([rightCulprit, ...suspects(20, 0.49)]).score!;
+    expect(alone).toBeGreaterThan(few);
+    expect(few).toBeGreaterThan(many);
+    expect(many).toBeLessThan(0.65 * alone);
+  });
+
+  it('loses nothing by suspects that it gives no chance', () => {
+    expect(scored([rightCulprit, ...suspects(3, 0.01)]).score!).toBeCloseTo(scored([rightCulprit]).score!, 0);
+  });
+
+  it('never gains by one more culprit that is wrong', () => {
+    const probability = fc.double({ min: 0, max: 1, noNaN: true });
+    const kinds = fc.constantFrom('incast' as const, 'node-down' as const);
+    fc.assert(
+      fc.property(fc.array(probability, { maxLength: 4 }), probability, kinds, (earlier, added, kind) => {
+        const list = [rightCulprit, ...earlier.map((one) => ({ ...wrong, kind, probability: one }))];
+        const more = [...list, { ...wrong, kind, probability: added }];
+        expect(scored(more).score!).toBeLessThanOrEqual(scored(list).score! + 1e-9);
+      }),
+    );
   });
 });
 
@@ -267,6 +327,7 @@ describe('a control', () => {
 
 const figures: fc.Arbitrary<ExplainabilityFigures> = fc.record({
   elementMatch: fc.double({ min: 0, max: 1, noNaN: true }),
+  focus: fc.double({ min: 0, max: 1, noNaN: true }),
   kind_correct: fc.boolean(),
   side_correct: fc.boolean(),
   onset_error_s: fc.option(fc.double({ min: 0, max: 1e4, noNaN: true })),
@@ -290,6 +351,7 @@ describe('the explainability score', () => {
         const lower = (value: number | null) => (value === null ? null : value * worse);
         const variants: ExplainabilityFigures[] = [
           { ...base, elementMatch: base.elementMatch * worse },
+          { ...base, focus: base.focus * worse },
           { ...base, kind_correct: false },
           { ...base, side_correct: false },
           { ...base, onset_error_s: base.onset_error_s === null ? null : base.onset_error_s + worse },
@@ -303,5 +365,19 @@ describe('the explainability score', () => {
           expect(explainabilityScore(variant)).toBeLessThanOrEqual(score + 1e-9);
       }),
     );
+  });
+
+  it('stays within 0 and 100 under any profile, and weighs what the profile weighs', () => {
+    const weight = fc.double({ min: 0, max: 10, noNaN: true });
+    fc.assert(
+      fc.property(figures, weight, weight, (one, kind, element) => {
+        fc.pre(kind + element > 0);
+        const profile = scoringProfileSchema.parse({ explainability: { weights: { kind, element } } });
+        const score = explainabilityScore(one, profile);
+        expect(score >= 0 && score <= 100).toBe(true);
+      }),
+    );
+    const kindAlone = scoringProfileSchema.parse({ explainability: { weights: { kind: 1, element: 0 } } });
+    expect(scoreExplainability(drill({}, { profile: kindAlone })).score).toBe(100);
   });
 });

@@ -4,7 +4,8 @@
  * Ranking figures are AC@k with the smaller of k and the number of faults below the line, reciprocal rank and set
  * F1, by exact element (equivalent names included); the ladder of near misses (element-match.ts) enters the score
  * only. Probabilities are judged by Brier's rule. Saying "I can not tell" earns more than a confident wrong answer
- * and less than a right one; on a control, every named culprit is a false alarm. Formulas: docs/scoring.md.
+ * and less than a right one; on a control, every named culprit is a false alarm. A wide answer is worth less: who
+ * spreads more probability than there are faults has left the choice to the reader. Formulas: docs/scoring.md.
  */
 import type { Culprit, Verdict } from '../diagnosis/verdict.js';
 import type { Topology } from '../topology/model.js';
@@ -12,20 +13,20 @@ import type { TruthEntry } from '../truth/truth.js';
 import { LADDER, elementCredit } from './element-match.js';
 import { evidenceQuality } from './evidence-quality.js';
 import type { ScoringInput } from './input.js';
+import { DEFAULT_PROFILE, weighted } from './profile.js';
 import { SCORE_METRICS } from './scorecard.js';
 import type { MetricValue, Score } from './scorecard.js';
 import { NS_PER_S, clamp, decay, mean } from './statistics.js';
 
-/** An onset that is off by this much is worth half of its part. */
-export const ONSET_HALF_S = 5;
 /** Culprits at or above this probability are the answer; at least as many as there are faults. */
 export const ANSWER_PROBABILITY = 0.5;
-export const ABSTAINED_SCORE = 20;
 export const CONTROL_SCORES = { quiet: 100, abstained: 50, alarmMost: 20 } as const;
 
 export interface ExplainabilityFigures {
   /** Mean over the faults of ladder credit / rank, the best culprit of each; not published, see docs/scoring.md. */
   elementMatch: number;
+  /** Faults per probability that the answer spreads, 0..1: 1 for one sure culprit a fault, towards 0 for many. */
+  focus: number;
   kind_correct: boolean;
   side_correct: boolean;
   onset_error_s: number | null;
@@ -36,21 +37,33 @@ export interface ExplainabilityFigures {
 }
 
 /** 0..100 for a drill with faults and a verdict that does not abstain. */
-export function explainabilityScore(figures: ExplainabilityFigures): number {
+export function explainabilityScore(figures: ExplainabilityFigures, profile = DEFAULT_PROFILE): number {
+  const { weights, details: detailWeights, onsetHalfLife } = profile.explainability;
   const precision = figures.evidence_precision ?? 0;
-  const details = mean([
-    Number(figures.side_correct),
-    figures.onset_error_s === null ? 0 : decay(figures.onset_error_s, ONSET_HALF_S),
-    // Where no expected symptom showed, truth of the citations stands for their coverage.
-    figures.evidence_coverage ?? precision,
+  const details = weighted(detailWeights, {
+    side: Number(figures.side_correct),
+    onset: figures.onset_error_s === null ? 0 : decay(figures.onset_error_s, onsetHalfLife / NS_PER_S),
+    // Where nothing showed on the fault, truth of the citations stands for their coverage.
+    coverage: figures.evidence_coverage ?? precision,
     precision,
-    figures.set_f1,
-    1 - clamp(figures.brier, 0, 1),
-  ]);
-  const share =
-    0.1 * Number(figures.kind_correct) + 0.9 * clamp(figures.elementMatch, 0, 1) * (0.5 + 0.5 * details);
+    set: figures.set_f1,
+    brier: 1 - clamp(figures.brier, 0, 1),
+  });
+  const match = clamp(figures.elementMatch, 0, 1) * (0.5 + 0.5 * clamp(figures.focus, 0, 1));
+  const share = weighted(weights, {
+    kind: Number(figures.kind_correct),
+    element: match * (0.5 + 0.5 * details),
+  });
   return clamp(100 * share, 0, 100);
 }
+
+/** How narrow an answer is: faults over the probability spread over all that is named, at most 1. */
+export const focusOf = (culprits: readonly Culprit[], faults: number): number =>
+  faults /
+  Math.max(
+    faults,
+    culprits.reduce((sum, { probability }) => sum + probability, 0),
+  );
 
 interface Answer {
   culprit: Culprit;
@@ -160,13 +173,17 @@ function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
       answer.culprit.onset_s === null ? null : Math.abs(answer.culprit.onset_s - entry.fromNs / NS_PER_S),
     ];
   });
-  const quality = evidenceQuality(input, answerSet, injectedNs);
+  const credited = new Set(
+    answers.flatMap((answer) => (answer !== undefined && answer.credit > 0 ? [answer.culprit] : [])),
+  );
+  const quality = evidenceQuality(input, answerSet, credited, injectedNs);
   return {
     answers,
     ranks,
     reciprocals,
     figures: {
       elementMatch: mean(answers.map((answer) => (answer === undefined ? 0 : answer.credit / answer.rank))),
+      focus: focusOf(culprits, truth.length),
       kind_correct: truth.every((entry, fault) => answers[fault]?.culprit.kind === entry.kind),
       side_correct: truth.every((entry, fault) => sideCorrect(answers[fault]?.culprit, entry)),
       onset_error_s: onsets.length === 0 || onsets.includes(null) ? null : mean(onsets as number[]),
@@ -202,5 +219,6 @@ export function scoreExplainability(input: ScoringInput): Score {
     brier: abstained ? null : figures.brier,
     abstained,
   } satisfies Record<(typeof SCORE_METRICS.explainability)[number], MetricValue>;
-  return { score: abstained ? ABSTAINED_SCORE : explainabilityScore(figures), metrics };
+  const { abstained: abstainedScore } = (input.profile ?? DEFAULT_PROFILE).explainability;
+  return { score: abstained ? abstainedScore : explainabilityScore(figures, input.profile), metrics };
 }

@@ -9,6 +9,7 @@ import type { Job } from '../workload/job.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { Verdict } from '../diagnosis/verdict.js';
+import type { ScoringProfile } from './profile.js';
 
 export interface ScoringInput {
   evidence: Evidence;
@@ -27,8 +28,13 @@ export interface ScoringInput {
   exposedJobs: readonly string[] | null;
   /** Whether the target carried job traffic before the fault; null when it can't be told. */
   targetBytesInBaseline: boolean | null;
-  /** Metrics that the fault kind is known to move. */
-  expectedMetrics: readonly string[];
+  /** Weights and limits; the default ones where left out. */
+  profile?: ScoringProfile;
+  /**
+   * What the same seed shows without any fault, where that can be run: what truly differs is then known, and need not
+   * be told from noise.
+   */
+  twin?: Evidence | null;
   /** Seconds from injection until a live diagnosis named the culprit; left out where it was not measured. */
   timeToExplainS?: number | null;
   /** Share of the lost time due to each truth entry, by rerunning without it; left out where it was not measured. */

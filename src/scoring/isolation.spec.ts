@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import { isolationScore, scoreIsolation } from './isolation.js';
+import { scoringProfileSchema } from './profile.js';
 import { SCORE_METRICS } from './scorecard.js';
 import { drill, truth } from './testing/synthetic-drill.js';
 
@@ -23,7 +24,7 @@ describe('isolation of a fault that only its own job feels', () => {
     expect(score).toBe(100);
   });
 
-  it('leaves pause figures unknown, and containment where the element has neither pod nor rail', () => {
+  it('leaves pause figures unknown where no port tells of pauses, and containment where the element has neither pod nor rail', () => {
     expect(metrics).toMatchObject({ pause_depth_hops: null, pause_spread_ratio: null, containment: null });
   });
 });
@@ -36,13 +37,18 @@ describe('a bystander', () => {
   });
 
   it('is no victim within the noise of its own baseline', () => {
-    // 3 s of 20 s are 15 %: beyond 5 %, within three deviations of a pace that scatters by 10 %.
+    // 3 s of 20 s are 15 %: beyond 2 %, within three deviations of a pace that scatters by 10 %.
     expect(scoreIsolation(drill({ bystanderStallS: 3, jitter: 0.1 })).metrics.blast_ratio).toBe(0);
     expect(scoreIsolation(drill({ bystanderStallS: 9, jitter: 0.1 })).metrics.blast_ratio).toBe(1);
   });
 
-  it('is no victim below five per cent', () => {
-    expect(scoreIsolation(drill({ bystanderStallS: 0.9 })).metrics.blast_ratio).toBe(0);
+  it('is no victim below two per cent, unless the profile is stricter', () => {
+    // 0.3 s of 20 s
+    const slight = { bystanderStallS: 0.3 };
+    expect(scoreIsolation(drill(slight)).metrics.blast_ratio).toBe(0);
+    expect(scoreIsolation(drill({ bystanderStallS: 0.9 })).metrics.blast_ratio).toBe(1);
+    const strict = scoringProfileSchema.parse({ isolation: { slowdown: 0.01 } });
+    expect(scoreIsolation(drill(slight, { profile: strict })).metrics.blast_ratio).toBe(1);
   });
 });
 
@@ -96,7 +102,11 @@ describe('the isolation score', () => {
     const wild = fc.oneof(fc.double({ noNaN: true }), fc.constant(null));
     fc.assert(
       fc.property(wild, wild, (blast, flows) => {
-        const score = isolationScore({ blast_ratio: blast, victim_flow_share: flows });
+        const score = isolationScore({
+          blast_ratio: blast,
+          victim_flow_share: flows,
+          pause_spread_ratio: null,
+        });
         if (blast === null) expect(score).toBeNull();
         else expect(score! >= 0 && score! <= 100).toBe(true);
       }),
@@ -106,13 +116,32 @@ describe('the isolation score', () => {
   it('never rises when more jobs or flows are hurt', () => {
     fc.assert(
       fc.property(ratio, fc.option(ratio), ratio, (blast, flows, worse) => {
-        const score = isolationScore({ blast_ratio: blast, victim_flow_share: flows })!;
-        const moreJobs = isolationScore({ blast_ratio: Math.max(blast, worse), victim_flow_share: flows })!;
+        const score = isolationScore({
+          blast_ratio: blast,
+          victim_flow_share: flows,
+          pause_spread_ratio: null,
+        })!;
+        const moreJobs = isolationScore({
+          blast_ratio: Math.max(blast, worse),
+          victim_flow_share: flows,
+          pause_spread_ratio: null,
+        })!;
         expect(moreJobs).toBeLessThanOrEqual(score + 1e-9);
         if (flows === null) return;
-        const moreFlows = isolationScore({ blast_ratio: blast, victim_flow_share: Math.max(flows, worse) })!;
+        const moreFlows = isolationScore({
+          blast_ratio: blast,
+          victim_flow_share: Math.max(flows, worse),
+          pause_spread_ratio: null,
+        })!;
         expect(moreFlows).toBeLessThanOrEqual(score + 1e-9);
       }),
     );
+  });
+
+  it('counts pauses where the profile weighs them', () => {
+    const figures = { blast_ratio: 0, victim_flow_share: 0, pause_spread_ratio: 0.5 };
+    expect(isolationScore(figures)).toBe(100);
+    const profile = scoringProfileSchema.parse({ isolation: { weights: { jobs: 1, flows: 0, pauses: 1 } } });
+    expect(isolationScore(figures, profile)).toBe(75);
   });
 });

@@ -2,9 +2,9 @@
  * The isolation score: who suffered that had nothing to do with the fault.
  *
  * Jobs whose paths crossed the target at injection are exposed, all others are bystanders, the control group. A
- * bystander is a victim when its pace, during the fault or after the repair, falls by more than 5 % and more than
+ * bystander is a victim when its pace, during the fault or after the repair, falls by more than 2 % and more than
  * three standard deviations of its own baseline. Flows (rank to rank) are judged in the same way on their bytes.
- * Pause figures are null: no pause counter is in the metric catalogue yet.
+ * How far pauses spread is in pause-spread.ts.
  */
 import { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
@@ -12,6 +12,8 @@ import type { Job } from '../workload/job.js';
 import { faultElements } from './fault-elements.js';
 import type { FaultElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';
+import { pauseSpread } from './pause-spread.js';
+import { DEFAULT_PROFILE, weighted } from './profile.js';
 import { Counter, freshSamples, pollSpans } from './samples.js';
 import type { Span } from './samples.js';
 import { SCORE_METRICS } from './scorecard.js';
@@ -20,23 +22,24 @@ import { clamp, deviation, mean } from './statistics.js';
 import { jobPace, lostNs, meanPace } from './step-pace.js';
 import type { JobPace } from './step-pace.js';
 
-/** A slowdown below this is nobody's harm … */
-export const VICTIM_SLOWDOWN_MIN = 0.05;
-/** … and neither is one within this many standard deviations of the baseline. */
+/** A slowdown within this many standard deviations of the baseline is nobody's harm. */
 export const VICTIM_DEVIATIONS = 3;
-export const ISOLATION_WEIGHTS = { jobs: 0.7, flows: 0.3 } as const;
 
 export interface IsolationFigures {
   blast_ratio: number | null;
   victim_flow_share: number | null;
+  pause_spread_ratio: number | null;
 }
 
-/** 0..100 from the published figures; where flows are not known, jobs stand for them. */
-export function isolationScore(figures: IsolationFigures): number | null {
+/** 0..100 from the published figures; where flows or pauses are not known, jobs stand for them. */
+export function isolationScore(figures: IsolationFigures, profile = DEFAULT_PROFILE): number | null {
   const { blast_ratio: blast } = figures;
   if (blast === null) return null;
-  const flows = figures.victim_flow_share ?? blast;
-  const harm = ISOLATION_WEIGHTS.jobs * clamp(blast, 0, 1) + ISOLATION_WEIGHTS.flows * clamp(flows, 0, 1);
+  const harm = weighted(profile.isolation.weights, {
+    jobs: clamp(blast, 0, 1),
+    flows: clamp(figures.victim_flow_share ?? blast, 0, 1),
+    pauses: clamp(figures.pause_spread_ratio ?? blast, 0, 1),
+  });
   return clamp(100 * (1 - harm), 0, 100);
 }
 
@@ -49,10 +52,10 @@ function phases(injectedNs: number, revertedNs: number | null, endNs: number): S
   ].filter((phase) => phase.toNs > phase.fromNs);
 }
 
-const slowdownLimit = (noise: number): number => Math.max(VICTIM_SLOWDOWN_MIN, VICTIM_DEVIATIONS * noise);
+const slowdownLimit = (least: number, noise: number): number => Math.max(least, VICTIM_DEVIATIONS * noise);
 
-const isVictim = (pace: JobPace, windows: readonly Span[]): boolean =>
-  windows.some(({ fromNs, toNs }) => meanPace(pace, fromNs, toNs) < 1 - slowdownLimit(pace.noise));
+const isVictim = (pace: JobPace, windows: readonly Span[], least: number): boolean =>
+  windows.some(({ fromNs, toNs }) => meanPace(pace, fromNs, toNs) < 1 - slowdownLimit(least, pace.noise));
 
 /** Whether a flow became clearly slower; null when it sent nothing before or its counter does not tell. */
 function flowIsVictim(
@@ -60,6 +63,7 @@ function flowIsVictim(
   fromNs: number,
   injectedNs: number,
   windows: readonly Span[],
+  least: number,
 ): boolean | null {
   const rates = pollSpans(counter.samples, fromNs, injectedNs)
     .map((span) => counter.rate(span.fromNs, span.toNs))
@@ -75,7 +79,7 @@ function flowIsVictim(
     known = true;
     // Steps and polls are not in step, so single intervals scatter; a mean over n of them scatters by 1/√n.
     const noise = deviation(rates) / before / Math.sqrt(spans.length);
-    if (rate < before * (1 - slowdownLimit(noise))) return true;
+    if (rate < before * (1 - slowdownLimit(least, noise))) return true;
   }
   return known ? false : null;
 }
@@ -85,6 +89,7 @@ function victimFlowShare(
   bystanders: readonly Job[],
   injectedNs: number,
   windows: readonly Span[],
+  least: number,
 ): number | null {
   const prefixes = bystanders.map((job) => `edge:${job.name}/`);
   let flows = 0;
@@ -92,7 +97,7 @@ function victimFlowShare(
   for (const series of index.all('edge_tx_bytes')) {
     if (!prefixes.some((prefix) => series.element.startsWith(prefix))) continue;
     const counter = new Counter(freshSamples(series));
-    const victim = flowIsVictim(counter, index.evidence.fromNs, injectedNs, windows);
+    const victim = flowIsVictim(counter, index.evidence.fromNs, injectedNs, windows, least);
     if (victim === null) continue;
     flows++;
     if (victim) victims++;
@@ -142,7 +147,12 @@ export function scoreIsolation(input: ScoringInput): Score {
   );
   const { topology, jobs, injectedNs, endNs, exposedJobs } = input;
   if (injectedNs === null || input.truth.length === 0) return { score: null, metrics };
+  const profile = input.profile ?? DEFAULT_PROFILE;
+  const least = profile.isolation.slowdown;
   const index = new EvidenceIndex(input.evidence);
+  const spread = pauseSpread(index, topology, injectedNs, input.revertedNs ?? endNs);
+  metrics.pause_depth_hops = spread?.depthHops ?? null;
+  metrics.pause_spread_ratio = spread?.spreadRatio ?? null;
   const paces = jobs.map((job) => jobPace(index, job, injectedNs, endNs));
   metrics.containment = containment(input, paces, faultElements(topology, input.truth), injectedNs);
   if (exposedJobs === null) return { score: null, metrics };
@@ -152,10 +162,10 @@ export function scoreIsolation(input: ScoringInput): Score {
   metrics.exposed_jobs = jobs.length - bystanders.length;
   metrics.bystander_jobs = bystanders.length;
   if (bystanders.length > 0 && !bystanderPaces.includes(null)) {
-    const victims = (bystanderPaces as JobPace[]).filter((pace) => isVictim(pace, windows));
+    const victims = (bystanderPaces as JobPace[]).filter((pace) => isVictim(pace, windows, least));
     metrics.blast_ratio = victims.length / bystanders.length;
   }
-  metrics.victim_flow_share = victimFlowShare(index, bystanders, injectedNs, windows);
-  const score = isolationScore(metrics as unknown as IsolationFigures);
+  metrics.victim_flow_share = victimFlowShare(index, bystanders, injectedNs, windows, least);
+  const score = isolationScore(metrics as unknown as IsolationFigures, profile);
   return { score: input.targetBytesInBaseline === true ? score : null, metrics };
 }

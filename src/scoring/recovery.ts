@@ -13,16 +13,13 @@ import { failback } from './failback.js';
 import { faultElements } from './fault-elements.js';
 import type { FaultElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';
+import { DEFAULT_PROFILE, weighted } from './profile.js';
 import { timeToRerouteNs } from './reroute.js';
 import { SCORE_METRICS } from './scorecard.js';
 import type { MetricValue, Score } from './scorecard.js';
 import { NS_PER_S, clamp, decay } from './statistics.js';
 import { backAtNs, holdNs, jobPace, lostNs } from './step-pace.js';
 import type { JobPace } from './step-pace.js';
-
-/** A recovery or failback that takes this long is worth half of its part of the score. */
-export const RECOVERY_HALF_S = 30;
-export const RECOVERY_WEIGHTS = { recover: 0.4, failback: 0.2, pace: 0.2, ettr: 0.2 } as const;
 
 export interface RecoveryFigures {
   recovered: boolean | null;
@@ -33,18 +30,19 @@ export interface RecoveryFigures {
   ettr: number | null;
 }
 
-const part = (reached: boolean, seconds: number | null): number =>
-  reached && seconds !== null ? decay(seconds, RECOVERY_HALF_S) : 0;
-
 /** 0..100 from the published figures; null when one that it rests on is not known. */
-export function recoveryScore(figures: RecoveryFigures): number | null {
+export function recoveryScore(figures: RecoveryFigures, profile = DEFAULT_PROFILE): number | null {
   const { recovered, failed_back: failedBack, resilience_loss: loss, ettr } = figures;
   if (recovered === null || failedBack === null || loss === null || ettr === null) return null;
-  const share =
-    RECOVERY_WEIGHTS.recover * part(recovered, figures.time_to_recover_s) +
-    RECOVERY_WEIGHTS.failback * part(failedBack, figures.failback_s) +
-    RECOVERY_WEIGHTS.pace * (1 - clamp(loss, 0, 1)) +
-    RECOVERY_WEIGHTS.ettr * clamp(ettr, 0, 1);
+  const { weights, halfLife } = profile.recovery;
+  const part = (reached: boolean, seconds: number | null): number =>
+    reached && seconds !== null ? decay(seconds, halfLife / NS_PER_S) : 0;
+  const share = weighted(weights, {
+    recover: part(recovered, figures.time_to_recover_s),
+    failback: part(failedBack, figures.failback_s),
+    pace: 1 - clamp(loss, 0, 1),
+    ettr: clamp(ettr, 0, 1),
+  });
   return clamp(100 * share, 0, 100);
 }
 
@@ -166,5 +164,8 @@ export function scoreRecovery(input: ScoringInput): Score {
     ettr: lost === null || gpuNs <= 0 ? null : clamp(1 - lost / gpuNs, 0, 1),
   } satisfies Record<(typeof SCORE_METRICS.recovery)[number], MetricValue>;
   // A target that carried nothing was no trial: its spotless figures must not read as a score.
-  return { score: input.targetBytesInBaseline === true ? recoveryScore(figures) : null, metrics: figures };
+  return {
+    score: input.targetBytesInBaseline === true ? recoveryScore(figures, input.profile) : null,
+    metrics: figures,
+  };
 }

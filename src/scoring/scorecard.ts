@@ -117,6 +117,8 @@ export interface Scorecard {
   truth: PublishedTruth[];
   /** Why the state is what it is, one sentence each; empty when passed. */
   reasons: string[];
+  /** What a reader of the scores should know beside them; left out where there is nothing. */
+  notes?: string[];
   /** What others said of the run, oldest first; left out where nobody did. */
   diagnoses?: OutsideDiagnosis[];
 }

@@ -1,13 +1,13 @@
 /** docs/scoring.md: its worked example is what the code computes, and it leaves no published metric out. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { scoreMetricDefinition } from './metric-catalog.js';
 import { scoreRun } from './score.js';
 import { SCORE_METRICS, SCORE_NAMES } from './scorecard.js';
-import { ANSWER_PROBABILITY, ABSTAINED_SCORE, CONTROL_SCORES, ONSET_HALF_S } from './explainability.js';
-import { IDEAL_STEP_RATIO_MAX, PACE_NOISE_MAX } from './baseline.js';
-import { ISOLATION_WEIGHTS, VICTIM_DEVIATIONS, VICTIM_SLOWDOWN_MIN } from './isolation.js';
-import { RECOVERY_HALF_S, RECOVERY_WEIGHTS } from './recovery.js';
+import { ANSWER_PROBABILITY, CONTROL_SCORES } from './explainability.js';
+import { VICTIM_DEVIATIONS } from './isolation.js';
+import { DEFAULT_PROFILE, scoringProfileSchema } from './profile.js';
 import { drill } from './testing/synthetic-drill.js';
 
 const text = readFileSync(new URL('../../docs/scoring.md', import.meta.url), 'utf8');
@@ -47,23 +47,36 @@ describe('docs/scoring.md', () => {
   });
 
   it('states the weights and limits of the code', () => {
-    const { recover, failback, pace, ettr } = RECOVERY_WEIGHTS;
+    const { recovery, isolation, explainability, baseline } = DEFAULT_PROFILE;
+    const { recover, failback, pace, ettr } = recovery.weights;
     expect(text).toContain(`( ${recover} · back(time_to_recover_s) + ${failback} · back(failback_s)`);
     expect(text).toContain(`+ ${pace} · (1 − resilience_loss) + ${ettr} · ettr )`);
-    expect(text).toContain(`2^(−t / ${RECOVERY_HALF_S} s)`);
-    expect(text).toContain(
-      `( 1 − ${ISOLATION_WEIGHTS.jobs} · blast_ratio − ${ISOLATION_WEIGHTS.flows} · victim_flow_share )`,
-    );
-    expect(text).toContain(`d = max(${VICTIM_SLOWDOWN_MIN}, ${VICTIM_DEVIATIONS} σ)`);
-    expect(text).toContain(`2^(−onset_error_s / ${ONSET_HALF_S} s)`);
+    expect(text).toContain(`2^(−t / ${recovery.halfLife / 1e9} s)`);
+    const { jobs, flows, pauses } = isolation.weights;
+    expect(text).toContain(`( 1 − ${jobs} · blast_ratio − ${flows} · victim_flow_share )`);
+    expect(pauses).toBe(0);
+    expect(text).toContain(`d = max(${isolation.slowdown}, ${VICTIM_DEVIATIONS} σ)`);
+    expect(text).toContain(`2^(−onset_error_s / ${explainability.onsetHalfLife / 1e9} s)`);
+    const { kind, element } = explainability.weights;
+    expect(text).toContain(`100 × ( ${kind} · kind + ${element} · element match`);
+    expect(new Set(Object.values(explainability.details))).toEqual(new Set([1]));
     expect(text).toContain(`culprits of probability ${ANSWER_PROBABILITY} and more`);
-    expect(text).toContain(`abstains scores ${ABSTAINED_SCORE}`);
+    expect(text).toContain(`abstains scores ${explainability.abstained}`);
     expect(text).toContain(
       `${CONTROL_SCORES.quiet} for "no fault", ${CONTROL_SCORES.abstained} for abstaining`,
     );
     expect(text).toContain(`${CONTROL_SCORES.alarmMost} · (1 − highest probability)`);
-    expect(text).toContain(`at most ${IDEAL_STEP_RATIO_MAX} times the closed form`);
-    expect(text).toContain(`scatters by at most ${PACE_NOISE_MAX * 100} %`);
+    expect(text).toContain(`at most ${baseline.idealStepRatio} times the closed form`);
+    expect(text).toContain(`scatters by at most ${baseline.paceNoise * 100} %`);
+  });
+
+  it('shows a profile that is read as it stands, and what it makes of the example', () => {
+    const block = /```yaml\nscoring:\n([\s\S]*?)```/.exec(text)![1];
+    const { profile, ...written } = parse(block) as Record<string, unknown>;
+    expect(profile).toBe('strict.yaml');
+    const given = scoringProfileSchema.parse(written);
+    const shown = /profiled recovery = .* = ([\d.]+)$/m.exec(text)![1];
+    expect(scoreRun(drill({}, { profile: given })).recovery.score!).toBeCloseTo(Number(shown), 2);
   });
 
   it('computes the same figures twice', () => {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { durationNs } from '../../kernel/units.js';
 import { selectorSchema } from '../../topology/selector.js';
 import { jobSchema } from '../../workload/job-schema.js';
+import { scoringProfileSchema, targetObjectives } from '../../scoring/profile.js';
 import { FAULT_KINDS, type AnyFaultKind } from '../../faults/catalog.js';
 
 export const API_VERSION = 'fabricdrill/v1';
@@ -132,6 +133,15 @@ export const experimentSpecSchema = z.strictObject({
     .optional()
     .describe('training jobs for a fabric that has none of its own'),
   faults: z.array(faultSchema).min(1).max(16),
+  scoring: scoringProfileSchema
+    .extend({
+      profile: z
+        .string()
+        .optional()
+        .describe('path of a YAML file with the keys of scoring; those written here win'),
+    })
+    .optional()
+    .describe('weights, half-lives, limits and targets of the scores'),
   objectives: z.array(z.string()).max(64).default([]).describe('such as "recovery.score >= 80"'),
   limits: z
     .strictObject({
@@ -143,6 +153,11 @@ export const experimentSpecSchema = z.strictObject({
     .describe('a plan beyond any of these is refused'),
 });
 export type ExperimentSpec = z.output<typeof experimentSpecSchema>;
+
+/** Objectives as written, and those that the scoring profile's targets add. */
+export const statedObjectives = ({ objectives, scoring }: ExperimentSpec): string[] => [
+  ...new Set([...objectives, ...(scoring === undefined ? [] : targetObjectives(scoring))]),
+];
 
 export const experimentSchema = z
   .strictObject({

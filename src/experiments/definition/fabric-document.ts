@@ -9,6 +9,9 @@ import { InputError, toPointer } from '../../kernel/problem.js';
 import { fabricSpecSchema } from '../../fabrics/contract/definition.js';
 import { importTopology, TOPOLOGY_FORMATS, type TopologyFormat } from '../../topology/importers/index.js';
 import { API_VERSION, metadataSchema } from './experiment.js';
+import { inlineProfile, type ReadText } from './scoring-profile.js';
+
+export type { ReadText } from './scoring-profile.js';
 
 export const fabricDocumentSchema = z
   .strictObject({
@@ -20,9 +23,6 @@ export const fabricDocumentSchema = z
   .meta({ title: 'Fabric', description: 'a fabric under test: topology, settings, jobs, telemetry' });
 export type FabricDocument = z.output<typeof fabricDocumentSchema>;
 export type FabricDocumentInput = z.input<typeof fabricDocumentSchema>;
-
-/** Reads a text file named in a document, relative to that document. */
-export type ReadText = (path: string) => string;
 
 /** For documents that arrive over the network: a path in them would be a path on the server. */
 export const refuseFiles: ReadText = (path) => {
@@ -47,6 +47,9 @@ export function inlineFiles(value: unknown, readText: ReadText): unknown {
     spec.jobs = spec.jobs.map((job: unknown, index) =>
       isRecord(job) && typeof job.workloadFile === 'string' ? inlineWorkload(job, index, readText) : job,
     );
+  }
+  if (isRecord(spec.scoring) && typeof spec.scoring.profile === 'string') {
+    spec.scoring = inlineProfile(spec.scoring, readText);
   }
   return { ...value, spec };
 }

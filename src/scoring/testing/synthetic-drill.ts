@@ -266,7 +266,6 @@ export function drill(story: Partial<Story> = {}, overrides: Partial<ScoringInpu
     endNs: END_S * S,
     exposedJobs: ['exposed'],
     targetBytesInBaseline: true,
-    expectedMetrics: ['port_oper_status', 'port_tx_bytes', 'route_port_prefixes'],
     ...overrides,
   };
 }
