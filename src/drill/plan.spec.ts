@@ -104,6 +104,20 @@ describe('a plan', () => {
     expect(issue.message).toContain("can't be known");
   });
 
+  it('refuses what the fabric could not do with these settings, at the fault, with the choices', async () => {
+    const burst = (priority: number) => ({
+      kind: 'incast',
+      params: { variant: 'burst', senders: 2, priority },
+      target: { type: 'nic', usedBy: 'llm-a' },
+      at: '10s',
+      duration: '5s',
+    });
+    await expect(plan({ faults: [burst(3)] })).resolves.toBeDefined();
+    const [issue] = await issuesOf(plan({ faults: [{ ...FAULT, name: 'first' }, burst(5)] }));
+    expect(issue.pointer).toBe('/spec/faults/1');
+    expect(issue.message).toContain('no queue serves priority 5');
+  });
+
   it('refuses two faults of one name', async () => {
     const [issue] = await issuesOf(
       plan({

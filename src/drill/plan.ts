@@ -19,7 +19,7 @@ import {
   type JobBoundary,
 } from '../fabrics/contract/fabric.js';
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
-import type { ScoringProfile } from '../scoring/profile.js';
+import { checkReadable } from './readable.js';
 import { resolveTarget } from './targets.js';
 import { planTime } from './triggers.js';
 
@@ -77,8 +77,6 @@ export interface Plan {
   unsupported: { fault: string; impairment: string; supported: string[] }[];
   /** What will undo each fault, in the order it will be done. */
   undo: string[];
-  /** How the run is scored; left out for the default profile. */
-  scoring?: ScoringProfile;
 }
 
 /** A plan for others to see: what is going to be done; what was injected is told by the scorecard, when all is over. */
@@ -98,7 +96,7 @@ export interface PlanInput {
 
 /**
  * @throws InputError when a target matches nothing, a target doesn't fit its kind, a fault ends after the run, two
- *   faults share a name, or a limit is exceeded
+ *   faults share a name, the fabric does not know what a fault would turn, or a limit is exceeded
  */
 export async function planDrill(input: PlanInput): Promise<Plan> {
   const description = input.fabric.describe();
@@ -111,6 +109,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
       await planFault(fault, names[index], pointer, input.fabric, description, random.stream(names[index])),
     );
   }
+  await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
   const plan: Plan = {
@@ -123,7 +122,6 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
     undo: undoSteps(faults),
-    ...(input.spec.scoring === undefined ? {} : { scoring: input.spec.scoring }),
   };
   checkLimits(plan, input.spec);
   return plan;

@@ -1,0 +1,36 @@
+/**
+ * Whether the fabric knows what the faults would turn, asked before anything is started.
+ *
+ * Reading a setting back is what a drill does first with every impairment; an element that is not there, a class without
+ * queues or a speed that is none is found by it, and belongs into the plan, not into a run. Nothing is changed.
+ */
+import type { Fabric } from '../fabrics/contract/fabric.js';
+import { InputError } from '../kernel/problem.js';
+import type { PlannedFault } from './plan.js';
+
+/** @throws InputError at the fault whose impairment the fabric can't read back */
+export async function checkReadable(faults: readonly PlannedFault[], fabric: Fabric): Promise<void> {
+  const { capabilities } = fabric.describe();
+  for (const [index, fault] of faults.entries()) {
+    // A fault that comes and goes turns the same setting many times.
+    const asked = new Set<string>();
+    for (const { impairment } of fault.impairments) {
+      const key = JSON.stringify(impairment);
+      if (asked.has(key) || !capabilities.has(impairment.type)) continue;
+      asked.add(key);
+      try {
+        await fabric.readBack(impairment);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        const pointer = `/spec/faults/${index}`;
+        throw new InputError(
+          error.issues.map((issue) => ({
+            ...issue,
+            pointer,
+            message: `${impairment.type}: ${issue.message}`,
+          })),
+        );
+      }
+    }
+  }
+}
