@@ -15,6 +15,14 @@ import type { PauseStorms } from './pause-storms.js';
 
 /** Longest pause that one frame asks for, in bit times. */
 const PAUSE_BIT_TIMES = 65535 * 512;
+/**
+ * Pause frames: one to stop and one to go on, and one whenever a pause would run out.
+ * @param share of the time that the sender is held
+ * @param lineRate bytes/ns
+ */
+export const pauseFramesPerNs = (pausesPerNs: number, share: number, lineRate: number): number =>
+  2 * pausesPerNs + (share * lineRate * 8) / PAUSE_BIT_TIMES;
+
 /** A direction that is held for all of the time, but for rounding. */
 const STANDS_STILL = 1 - 1e-9;
 
@@ -46,6 +54,8 @@ export interface Picture {
   buffers: readonly (readonly [device: number, bytes: number, mostBytes: number])[];
   /** QPs that wait behind a pause without end. */
   heldQps: readonly number[];
+  /** Directions whose sender is held some of the time. */
+  paused: Set<number>;
   /** Queues, by class × directions + direction, that some flow crosses and that send nothing. */
   stuck: ReadonlySet<number>;
 }
@@ -78,6 +88,7 @@ export class PictureMaker {
       buffers: [],
       heldQps: [],
       stuck: new Set(),
+      paused: new Set(),
     };
     if (result.congested) {
       this.readQueues(result, picture, book);
@@ -110,26 +121,19 @@ export class PictureMaker {
       if (share >= STANDS_STILL) stuck.add(key);
       if (this.storms.blocks(direction, classIndex)) continue;
       book.add(counters.pausedNs, direction, share);
-      book.add(
-        counters.pauseFrames,
-        direction,
-        2 * result.pausesPerNs[key] + this.refreshes(direction, share),
-      );
+      if (share > 0) picture.paused.add(direction);
+      const frames = pauseFramesPerNs(result.pausesPerNs[key], share, network.capacity[direction]);
+      book.add(counters.pauseFrames, direction, frames);
     }
     picture.queues = queues;
     picture.stuck = stuck;
-  }
-
-  /** Pause frames per ns that keep a direction held for such a share of the time. */
-  private refreshes(direction: number, share: number): number {
-    return (share * this.network.capacity[direction] * 8) / PAUSE_BIT_TIMES;
   }
 
   private addStorms({ stuck }: Picture, book: GainBook): void {
     const { counters, network, storms, connections } = this;
     for (const { direction, classIndex, on } of storms.all) {
       if (!on || !connections.carries(direction ^ 1)) continue;
-      book.add(counters.pauseFrames, direction, this.refreshes(direction, 1));
+      book.add(counters.pauseFrames, direction, pauseFramesPerNs(0, 1, network.capacity[direction]));
       const held = storms.blocks(direction, classIndex) || storms.loses(direction, classIndex);
       const known = stuck.has(classIndex * network.directions + direction);
       if (held || known) book.add(counters.pausedNs, direction, 1);

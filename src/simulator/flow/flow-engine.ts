@@ -66,10 +66,16 @@ export class FlowEngine {
     private readonly congestion: CongestionEngine,
     private readonly storms: PauseStorms,
   ) {
-    this.hostSide = new HostSide(beliefs.graph.topology, rates, counters, (capacity) =>
-      this.overruled.length > 0
-        ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
-        : solver.load(capacity),
+    this.hostSide = new HostSide(
+      beliefs.graph.topology,
+      settings,
+      rates,
+      counters,
+      (capacity) =>
+        this.overruled.length > 0
+          ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
+          : solver.load(capacity),
+      (direction) => congestion.picture?.paused.has(direction) ?? false,
     );
   }
 
