@@ -19,6 +19,7 @@ import {
   type JobBoundary,
 } from '../fabrics/contract/fabric.js';
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
+import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
 import { resolveTarget } from './targets.js';
 import { planTime } from './triggers.js';
@@ -77,6 +78,8 @@ export interface Plan {
   unsupported: { fault: string; impairment: string; supported: string[] }[];
   /** What will undo each fault, in the order it will be done. */
   undo: string[];
+  /** How the run is scored; left out for the default profile. */
+  scoring?: ScoringProfile;
 }
 
 /** A plan for others to see: what is going to be done; what was injected is told by the scorecard, when all is over. */
@@ -122,6 +125,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
     undo: undoSteps(faults),
+    ...(input.spec.scoring === undefined ? {} : { scoring: input.spec.scoring }),
   };
   checkLimits(plan, input.spec);
   return plan;
