@@ -107,6 +107,12 @@ describe('a series', () => {
     expect(changed('port_tx_bytes', oneLost)).toBeNull();
   });
 
+  it('of a log of rare events changes with the first of them', () => {
+    const restarts = (second: readonly [number, number]) => changed('job_restarts', [[0, 0], second]);
+    expect(restarts([27, 1])).toBe(27);
+    expect(restarts([12, 1])).toBeNull();
+  });
+
   it('that is not in the catalogue never counts', () => {
     expect(
       changed('made_up', [

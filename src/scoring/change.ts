@@ -28,6 +28,9 @@ function firstStateChange(samples: readonly Sample[], injectedNs: number): numbe
   return samples.find(({ timeNs, value }) => timeNs > injectedNs && value !== before.value)?.timeNs ?? null;
 }
 
+const stoodStill = (samples: readonly Sample[], untilNs: number): boolean =>
+  samples.every(({ timeNs, value }) => timeNs > untilNs || value === samples[0].value);
+
 function firstOutlier(
   points: readonly Sample[],
   injectedNs: number,
@@ -86,6 +89,10 @@ export function changedAtNs(series: Series, injectedNs: number, endNs: number): 
     );
   } else if (definition.kind === 'counter') {
     found.push(firstOutlier(rates(samples), injectedNs, RATE_TOLERANCE, mean, definition.unit));
+    // A log of rare events has no rate before the first of them.
+    if (definition.sampling === 'on-change' && stoodStill(samples, injectedNs)) {
+      found.push(firstStateChange(samples, injectedNs));
+    }
   } else {
     found.push(firstOutlier(samples, injectedNs, GAUGE_TOLERANCE, median, definition.unit));
   }
