@@ -94,12 +94,12 @@ function muted(
 
 function openFabric(request: CaseRequest, random: Prng): SimulatedFabric {
   const drawn = SHAPES[random.below(SHAPES.length)];
-  const needed = request.faults
-    .map(({ fault }): AccuracyFault => ACCURACY_FAULTS[fault])
-    .find(({ fabric }) => fabric !== undefined)?.fabric;
+  const needs = request.faults.map(({ fault }): AccuracyFault => ACCURACY_FAULTS[fault]);
+  const needed = needs.find(({ fabric }) => fabric !== undefined)?.fabric;
+  const settings = needs.find((one) => one.settings !== undefined)?.settings;
   const spec = fabricSpecSchema.parse({
     topology: needed ?? drawn,
-    settings: { hashSeed: random.below(2 ** 32), computeJitter: 0.01 * random.uniform() },
+    settings: { hashSeed: random.below(2 ** 32), computeJitter: 0.01 * random.uniform(), ...settings },
     telemetry: request.telemetry ?? {},
     jobs: [
       job('llm-a', 'host-[1,3,5,7]', 200 + random.below(300)),
@@ -131,10 +131,12 @@ async function planFault(
   atNs: number,
 ): Promise<Plan> {
   const { topology, jobs } = fabric.describe();
-  const { kind, targets, parameters } = ACCURACY_FAULTS[fault];
-  const target = await firstInUse(fabric, random.shuffle(targets(topology, tier)));
+  const { kind, targets, parameters, together, contended }: AccuracyFault = ACCURACY_FAULTS[fault];
+  const all = random.shuffle(targets(topology, tier));
+  const one = async () => (contended === true ? mostContended(fabric, all) : firstInUse(fabric, all));
+  const hit = together === true ? all : [await one()];
   const { parameters: schema, compile } = faultKind(kind) as FaultKind;
-  const compiled = compile(schema.parse(parameters(random)), [target], {
+  const compiled = compile(schema.parse(parameters(random)), hit, {
     topology,
     jobs,
     durationNs: Math.round(5e9 + random.uniform() * 20e9),
@@ -149,6 +151,21 @@ async function firstInUse(fabric: SimulatedFabric, targets: readonly ElementRef[
     if ((await fabric.jobsCrossing(target.id)).length > 0) return target;
   }
   throw new Error('no target of this tier carries a job');
+}
+
+/** The switch that marked most, or paused its neighbours longest, until now. */
+async function mostContended(fabric: SimulatedFabric, switches: readonly ElementRef[]): Promise<ElementRef> {
+  const { series } = await fabric.observe({ fromNs: 0, toNs: WARM_UP_NS });
+  const weights = new Map<string, number>();
+  for (const { metric, element, values } of series) {
+    const weight = { queue_ecn_marked_packets: 1e-6, port_pause_tx_s: 1 }[metric];
+    if (weight === undefined || values.length === 0) continue;
+    const device = `device:${elementName(element).split('/')[0]}`;
+    const gained = weight * (values[values.length - 1] - values[0]);
+    weights.set(device, (weights.get(device) ?? 0) + gained);
+  }
+  const weightOf = ({ id }: ElementRef): number => weights.get(id) ?? 0;
+  return switches.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
 }
 
 async function inject(fabric: SimulatedFabric, plans: readonly Plan[]): Promise<void> {

@@ -15,10 +15,15 @@ export interface AccuracyFault {
   tiers: readonly string[];
   targets: (topology: Topology, tier: string) => ElementRef[];
   parameters: (random: Prng) => Record<string, unknown>;
+  /** It hits all targets at once, not one of them. */
+  together?: boolean;
+  /** It shows only where queues build up: it hits the switch that marked most, or paused most, before. */
+  contended?: boolean;
   /** The fabric it needs, where any will not do. */
   fabric?: FabricSpecInput['topology'];
+  settings?: FabricSpecInput['settings'];
   /** Whether an operator's monitoring states it outright; gray faults show only in counters or traffic. */
-  class: 'hard' | 'gray';
+  class: 'hard' | 'gray' | 'congestion';
 }
 
 const LINK_TIERS = ['host-leaf', 'leaf-spine'];
@@ -33,6 +38,27 @@ const nics = (topology: Topology): ElementRef[] =>
   topology.nics.map(({ name }) => ({ type: 'nic', id: `nic:${name}` }));
 
 const pick = <T>(random: Prng, choices: readonly T[]): T => choices[random.below(choices.length)];
+const congestion = (fault: Omit<AccuracyFault, 'class'>): AccuracyFault => ({
+  ...fault,
+  class: 'congestion',
+});
+const toNic = { tiers: ['nic'], targets: nics };
+/** Senders that together offer up to four times what the receiver's port takes, one in each of the other hosts at most. */
+const senders = (random: Prng) => {
+  const count = 2 + random.below(6);
+  const rate = Math.min(400, Math.ceil((400 * (1.3 + 2.7 * random.uniform())) / count));
+  return { senders: count, rate: `${rate}Gbps`, queuePairs: pick(random, [1, 4]) };
+};
+/** Half as many uplinks as NICs, so that leaves are contended in every step. */
+const CONTENDED = {
+  builder: 'leaf-spine',
+  ...{ leaves: 8, spines: 2, hostsPerLeaf: 1, gpusPerHost: 8, linksPerSpine: 2 },
+} as const;
+const switches = (topology: Topology): ElementRef[] =>
+  ['leaf', 'spine', 'core'].flatMap((tier) => devices(topology, tier));
+const onSwitches = { tiers: ['switch'], targets: switches, fabric: CONTENDED, contended: true };
+/** Without congestion control queues grow until somebody pauses. */
+const pauses = { ...onSwitches, settings: { dcqcn: { on: false } } };
 const either = (random: Prng): string => pick(random, ['lower', 'upper']);
 
 const hard = (fault: Omit<AccuracyFault, 'class'>): AccuracyFault => ({ ...fault, class: 'hard' });
@@ -134,6 +160,74 @@ export const ACCURACY_FAULTS = {
     }),
     class: 'gray',
   },
+  incast: congestion({
+    kind: 'incast',
+    ...toNic,
+    parameters: (random) => ({ variant: 'burst', ...senders(random) }),
+  }),
+  'incast-storage': congestion({
+    kind: 'incast',
+    ...toNic,
+    parameters: (random) => ({
+      variant: 'storage',
+      ...senders(random),
+      burstFor: `${100 + random.below(400)}ms`,
+      quietFor: `${200 + random.below(800)}ms`,
+    }),
+  }),
+  'slow-receiver': congestion({
+    kind: 'slow-receiver',
+    ...toNic,
+    parameters: (random) => ({ variant: 'share', share: 0.05 + 0.4 * random.uniform() }),
+  }),
+  'pause-storm': congestion({
+    kind: 'pause-storm',
+    ...toNic,
+    parameters: () => ({ variant: 'continuous' }),
+  }),
+  'pause-storms': congestion({
+    kind: 'pause-storm',
+    ...toNic,
+    parameters: (random) => ({
+      variant: 'intermittent',
+      stormFor: `${200 + random.below(1500)}ms`,
+      quietFor: `${500 + random.below(3000)}ms`,
+    }),
+  }),
+  'ecn-late': congestion({
+    kind: 'ecn-misconfig',
+    ...onSwitches,
+    parameters: (random) => ({ variant: pick(random, ['off', 'too-high']) }),
+  }),
+  'ecn-early': congestion({
+    kind: 'ecn-misconfig',
+    ...onSwitches,
+    parameters: (random) => ({ variant: 'too-low', kmin: `${4 + random.below(20)}kB` }),
+  }),
+  'pfc-early': congestion({
+    kind: 'pfc-misconfig',
+    ...pauses,
+    parameters: (random) => ({ variant: 'alpha', alpha: pick(random, [1 / 256, 1 / 512]) }),
+  }),
+  'pfc-off': congestion({ kind: 'pfc-misconfig', ...pauses, parameters: () => ({ variant: 'off' }) }),
+  polarised: congestion({
+    kind: 'ecmp-collision',
+    tiers: ['fabric'],
+    targets: switches,
+    together: true,
+    fabric: {
+      builder: 'fat-tree',
+      ...{ pods: 4, leavesPerPod: 2, spinesPerPod: 2, uplinksPerSpine: 4, hostsPerLeaf: 1, gpusPerHost: 8 },
+    },
+    parameters: (random) => ({ variant: 'polarised', seed: random.below(2 ** 32) }),
+  }),
+  elephants: congestion({
+    kind: 'ecmp-collision',
+    tiers: ['leaf'],
+    targets: devices,
+    fabric: CONTENDED,
+    parameters: () => ({ variant: 'low-entropy' }),
+  }),
 } satisfies Record<string, AccuracyFault>;
 
 export type FaultName = keyof typeof ACCURACY_FAULTS;

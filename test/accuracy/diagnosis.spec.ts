@@ -14,7 +14,7 @@ import { floor, print, requests, seedsFrom, tally } from './diagnosis-tally.js';
 const SEEDS = seedsFrom([701]);
 const ONE_TIER_SEEDS = seedsFrom([701, 702]);
 const CONTROL_SEEDS = seedsFrom([751, 752, 753, 754]);
-const FLOORS = { hard: 0.95, gray: 0.9 } as const;
+const FLOORS = { hard: 0.95, gray: 0.9, congestion: 0.9 } as const;
 
 describe('the blind diagnosis of simulated runs', () => {
   it.each(FAULT_NAMES)(

@@ -7,11 +7,11 @@
  * since each of many sends little. Where connections of a rank are missing from the evidence nothing is said about it.
  * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
  */
-import { edgeId } from '../../kernel/elements.js';
+import { edgeId, nicId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Nic } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
-import { freshColumn } from './samples.js';
+import { freshColumn, gainWithin } from './samples.js';
 import type { Column } from './samples.js';
 import { median } from './statistics.js';
 
@@ -23,6 +23,9 @@ const LEAST_SENDER_SHARE = 0.004;
 const LEAST_OF_BUSIEST = 0.15;
 /** Bytes by which foreign and missing ones may balance before they are taken for moved ranks. */
 const MOVED_SHARE = 0.5;
+/** So many of them are packets that came behind a gap. */
+const REPEATED_SHARE = 0.2;
+const PACKET_BYTES = 4200;
 const BYTES_PER_NS_PER_GBPS = 0.125;
 
 export interface ForeignSender {
@@ -56,7 +59,7 @@ export function observeForeignLoads(context: Context): ForeignLoad[] {
   const sent = excesses(context, 'port_tx_bytes', 0);
   return context.topology.nics.flatMap((nic) => {
     const load = loadOf(context, nic, received[nic.index]);
-    return load === null || moved(context, received, load)
+    return load === null || moved(context, received, load) || isRepeats(context, nic, load)
       ? []
       : [{ ...load, senders: sendersOf(context, sent, load) }];
   });
@@ -111,6 +114,12 @@ function sendersOf(context: Context, sent: readonly (Excess | null)[], load: Rec
   return senders
     .filter(({ bytes }) => bytes >= LEAST_OF_BUSIEST * most)
     .sort((one, other) => other.bytes - one.bytes || one.nic - other.nic);
+}
+
+/** Packets behind a gap arrive and are thrown away: bytes on the wire that no job gets. */
+function isRepeats(context: Context, nic: Nic, load: Received): boolean {
+  const dropped = gainWithin(context.read('nic_out_of_sequence', nicId(nic.name)), load.during);
+  return dropped * PACKET_BYTES > REPEATED_SHARE * load.bytes;
 }
 
 /** Foreign bytes here that are missing elsewhere at the same time belong to ranks that moved. */

@@ -1,154 +1,191 @@
 /**
  * How a switch treats its queues, against what its peers, and itself at other times, do at the same depth.
  *
- * Operators set thresholds alike, so that marking begins at one depth everywhere for ports of one speed. A queue that
- * marks far below it marks too early; one that grows far beyond it without a mark marks too late or never; a switch that
- * pauses its neighbours below it keeps too little for them, and one that discards on arrival in a lossless class did not
- * pause in time (Guo et al., SIGCOMM 2016, 6.2). A queue that is itself held by a pause is not judged: it sends nothing that
- * could be marked. Where nobody ever marks there is nothing to compare with, and nothing is said.
+ * Operators set thresholds alike. Where NICs heed marks, queues settle at the depth at which marking begins, the same for
+ * all ports of one speed: one that marks far below it marks too early, one that grows far beyond it with hardly a mark too
+ * late or never. A switch that pauses neighbours at queues that peers carry without a pause keeps too little for them, and
+ * one whose queues overflow did not pause in time (Guo et al., SIGCOMM 2016, 6.2). A queue that is itself held by a pause is
+ * not judged. Where nobody marks, or nobody heeds marks, there is nothing to compare with, and nothing is said.
  * Not modelled: thresholds that differ by tier on purpose.
  */
+import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { pausesSent } from './nic-pause.js';
 import { observeHeldPorts } from './pause-spread.js';
-import { classesOf, readQueue } from './queues.js';
-import { freshColumn, gainWithin, rises } from './samples.js';
-import { median } from './statistics.js';
+import { observeQueuePolls } from './queue-polls.js';
+import type { QueuePoll } from './queue-polls.js';
+import { freshCount, rises, stateSpans } from './samples.js';
+import { median, quantile, robustSpread } from './statistics.js';
+import { allQueues } from './queues.js';
 
 /** Depths this far below and above the usual one at which queues mark are out of line. */
 const SHALLOW = 0.25;
-const DEEP = 2;
-/** Depths below this part of the usual one are no reason to pause. */
-const NO_REASON = 0.9;
+const DEEP = 3;
+/** At such a depth many more packets than this are marked, as a share. */
+const FEW_MARKS = 0.02;
+/** Below this part of the depth at which peers pause, or else of that which they carry, there is no reason to pause. */
+const NO_REASON = { pausing: 0.25, carrying: 0.5 };
 /** Marks in a poll that are no accident. */
 const FEWEST_MARKS = 10;
-/** Polls of its peers that say what is usual. */
+/** Polls that say what is usual, and polls out of line from which on a switch is. */
 const FEWEST_PEER_POLLS = 3;
-/** Polls out of line from which on a switch is. */
 const FEWEST_POLLS = 2;
+/** Depths at which queues mark differ by less where marks are heeded. */
+const TIGHT = 0.3;
 
 export interface SwitchSettings {
   device: number;
-  /** Polls in which a queue marked although it was short, or was long and did not; null when nothing could be compared. */
+  /** Polls in which a queue marked although it was short, or was long and hardly did; null when nothing compares. */
   marksShallow: readonly Interval[] | null;
   deepUnmarked: readonly Interval[] | null;
   /** Polls in which it paused a neighbour although its queues were short and free to send; null as above. */
   pausesShallow: readonly Interval[] | null;
-  /** Polls in which it dropped intact packets on arrival; null when that was not counted. */
+  /** Polls in which it dropped intact packets for want of buffer; null when that was not counted. */
   discards: readonly Interval[] | null;
-  /** What is usual for its fastest port, bytes; null when nobody marks. */
+  /** Depth at which queues of its fastest port's speed usually mark, bytes; null when nobody does. */
   usualBytes: number | null;
 }
 
-interface QueuePoll extends Interval {
-  device: number;
-  rateGbps: number;
-  depth: number;
-  marks: number;
-}
-
-/** Switches alone, by device order. */
+/** Switches alone, in device order. */
 export function observeSwitchSettings(context: Context): SwitchSettings[] {
-  const { topology } = context;
-  const polls = topology.devices.map(({ role, index }) =>
-    role === 'switch' ? queuePolls(context, index) : [],
+  const polls = context.once(observeQueuePolls);
+  const usual = usualDepths(context, polls.flat());
+  const pauses = context.topology.devices.map(({ index, role }) =>
+    role === 'switch' ? ownPauses(context, index, polls[index]) : [],
   );
-  const marking = polls.flat().filter(({ marks, depth }) => marks >= FEWEST_MARKS && depth > 0);
-  return topology.devices
+  return context.topology.devices
     .filter(({ role }) => role === 'switch')
-    .map(({ index }) => observeSwitch(context, index, polls[index], usualDepths(marking)));
+    .map(({ index }) => ({
+      device: index,
+      ...marking(polls[index], usual),
+      pausesShallow: pausesWithoutReason(index, polls, pauses),
+      discards: discardsOf(context, index, polls[index]),
+      usualBytes: usual.get(fastestGbps(context, index)) ?? null,
+    }));
 }
 
-/** Depth per Gbit/s at which queues mark, by port speed. */
+/** Depth at which queues mark, by port speed; empty where marks are not heeded. */
 type Usual = ReadonlyMap<number, number>;
 
-function usualDepths(marking: readonly QueuePoll[]): Usual {
+function usualDepths(context: Context, polls: readonly QueuePoll[]): Usual {
   const byRate = new Map<number, number[]>();
-  for (const { rateGbps, depth } of marking) {
+  for (const { rateGbps, depth, marks } of polls) {
+    if (marks < FEWEST_MARKS) continue;
     const depths = byRate.get(rateGbps);
     if (depths === undefined) byRate.set(rateGbps, [depth]);
     else depths.push(depth);
   }
-  const enough = [...byRate].filter(([, depths]) => depths.length >= FEWEST_PEER_POLLS);
-  // Half of all polls may be out of line before the median is.
-  return new Map(enough.map(([rate, depths]) => [rate, median(depths)]));
-}
-
-/** Polls of its queues that were not held by a pause. */
-function queuePolls(context: Context, device: number): QueuePoll[] {
-  const { topology } = context;
-  const held = context.once(observeHeldPorts);
-  return topology.devices[device].ports.flatMap((port) => {
-    const { rateGbps } = topology.links[topology.ports[port].link];
-    return classesOf(context, port).flatMap((priority): QueuePoll[] => {
-      const depths = freshColumn(readQueue(context, 'queue_depth_max_bytes', port, priority));
-      const marked = readQueue(context, 'queue_ecn_marked_packets', port, priority);
-      const polls: QueuePoll[] = [];
-      for (let index = 1; index < depths.count; index++) {
-        const depth = depths.values[index];
-        if (depth === 0) continue;
-        const during = { fromNs: depths.timesNs[index - 1], toNs: depths.timesNs[index] };
-        if (held[port].some((poll) => overlaps(poll, during))) continue;
-        polls.push({ device, rateGbps, depth, marks: gainWithin(marked, during), ...during });
-      }
-      return polls;
-    });
-  });
-}
-
-function observeSwitch(
-  context: Context,
-  device: number,
-  polls: readonly QueuePoll[],
-  usual: Usual,
-): SwitchSettings {
-  const compared = polls.flatMap((poll) => {
-    const depth = usual.get(poll.rateGbps);
-    return depth === undefined ? [] : [{ ...poll, relative: poll.depth / depth }];
-  });
-  const some = (found: readonly Interval[]): readonly Interval[] | null =>
-    usual.size === 0 ? null : found.length < FEWEST_POLLS ? [] : sorted(found);
-  const speeds = context.topology.devices[device].ports.map(
-    (port) => context.topology.links[context.topology.ports[port].link].rateGbps,
+  const heeded = marksHeeded(context);
+  const settled = [...byRate].filter(
+    ([, depths]) =>
+      heeded && depths.length >= FEWEST_PEER_POLLS && robustSpread(depths) <= TIGHT * median(depths),
   );
-  return {
-    device,
-    marksShallow: some(compared.filter(({ marks, relative }) => marks >= FEWEST_MARKS && relative < SHALLOW)),
-    deepUnmarked: some(compared.filter(({ marks, relative }) => marks === 0 && relative > DEEP)),
-    pausesShallow: some(pausesWithoutReason(context, device, compared)),
-    discards: discardsOf(context, device),
-    usualBytes: usual.get(Math.max(...speeds)) ?? null,
-  };
+  return new Map(settled.map(([rate, depths]) => [rate, median(depths)]));
+}
+
+/** Whether some NIC slowed down for a mark, or nobody counted that. */
+function marksHeeded(context: Context): boolean {
+  const counters = context.topology.nics.flatMap(
+    ({ name }) => context.read('nic_cnp_handled', nicId(name)) ?? [],
+  );
+  const told = counters.filter((series) => freshCount(series) > 1);
+  return told.length === 0 || told.some((series) => rises(series).length > 0);
+}
+
+function marking(polls: readonly QueuePoll[], usual: Usual) {
+  const shallow: Interval[] = [];
+  const deep: Interval[] = [];
+  for (const poll of polls) {
+    const depth = usual.get(poll.rateGbps);
+    if (depth === undefined || poll.held) continue;
+    if (poll.marks >= FEWEST_MARKS && poll.depth < SHALLOW * depth) shallow.push(before(poll));
+    if (poll.depth > DEEP * depth && poll.markShare < FEW_MARKS) deep.push(poll);
+  }
+  const some = (found: readonly Interval[]): Interval[] | null =>
+    usual.size === 0 ? null : found.length < FEWEST_POLLS ? [] : sorted(found);
+  return { marksShallow: some(shallow), deepUnmarked: some(deep) };
+}
+
+/** The watermark of the poll in which marking changed still shows the long queue: it changed one poll earlier. */
+const before = ({ fromNs, toNs }: Interval): Interval => ({ fromNs: fromNs - (toNs - fromNs), toNs });
+
+interface OwnPause extends Interval {
+  /** Of its longest queue meanwhile. */
+  depth: number;
+}
+
+/** Pauses that a switch sent of its own accord: while none of its ports was held. */
+function ownPauses(context: Context, device: number, polls: readonly QueuePoll[]): OwnPause[] {
+  const { ports } = context.topology.devices[device];
+  const held = context.once(observeHeldPorts);
+  return ports
+    .flatMap((port) => pausesSent(context, port))
+    .flatMap((pause): OwnPause[] => {
+      if (ports.some((port) => held[port].some((poll) => overlaps(poll, pause)))) return [];
+      const depths = polls.filter((poll) => overlaps(poll, pause)).map(({ depth }) => depth);
+      return depths.length === 0 ? [] : [{ ...pause, depth: Math.max(...depths) }];
+    });
+}
+
+function pausesWithoutReason(
+  device: number,
+  polls: readonly (readonly QueuePoll[])[],
+  pauses: readonly (readonly OwnPause[])[],
+): Interval[] | null {
+  const own = pauses[device];
+  const others = pauses.flatMap((some, other) => (other === device ? [] : some.map(({ depth }) => depth)));
+  const carried = polls.flatMap((some, other) => (other === device ? [] : some.map(({ depth }) => depth)));
+  const least =
+    others.length >= FEWEST_PEER_POLLS
+      ? NO_REASON.pausing * median(others)
+      : NO_REASON.carrying * quantile(carried, 0.9);
+  if (Number.isNaN(least)) return null;
+  const short = own.filter(({ depth }) => depth < least);
+  return short.length < FEWEST_POLLS ? [] : sorted(short);
+}
+
+/** On arrival, or before a queue that was long while its port was up and no watchdog kept it from sending. */
+function discardsOf(context: Context, device: number, polls: readonly QueuePoll[]): Interval[] | null {
+  const { ports } = context.topology.devices[device];
+  const onArrival = ports.map((port) => context.readPort('port_rx_discards', port));
+  const atQueues = ports.map((port) => allQueues(context, 'queue_drop_packets', port));
+  if ([...onArrival, ...atQueues.flat()].every((series) => freshCount(series) < 2)) return null;
+  const overflows = ports.flatMap((port, index) => {
+    const down = stateSpans(context.readPort('port_oper_status', port), context.window.toNs).filter(
+      ({ value }) => value === 0,
+    );
+    const excused: Interval[] = [...down, ...watchdogSpans(context, port)];
+    return atQueues[index]
+      .flatMap((series) => rises(series))
+      .filter(
+        (drop) =>
+          polls.some((poll) => poll.port === port && overlaps(poll, drop)) &&
+          !excused.some((span) => overlaps(span, drop)),
+      );
+  });
+  return sorted([...onArrival.flatMap((series) => rises(series)), ...overflows]);
+}
+
+/** From the poll in which the pause watchdog acted on a queue of a port to that in which it gave it back. */
+function watchdogSpans(context: Context, port: number): Interval[] {
+  return allQueues(context, 'queue_watchdog_detected', port).flatMap((series) => {
+    const restored = rises(context.read('queue_watchdog_restored', series.element));
+    return rises(series).map(({ fromNs, toNs }) => ({
+      fromNs,
+      toNs: restored.find((end) => end.toNs >= toNs)?.toNs ?? context.window.toNs,
+    }));
+  });
 }
 
 const sorted = (found: readonly Interval[]): Interval[] =>
   [...found].sort((one, other) => one.fromNs - other.fromNs || one.toNs - other.toNs);
 
-/** Pauses that it sent while none of its own ports was held and no queue of it was as deep as those of its peers. */
-function pausesWithoutReason(
-  context: Context,
-  device: number,
-  compared: readonly (Interval & { relative: number })[],
-): Interval[] {
-  const { ports } = context.topology.devices[device];
-  const held = context.once(observeHeldPorts);
-  return ports
-    .flatMap((port) => pausesSent(context, port))
-    .filter((pause) => {
-      if (ports.some((port) => held[port].some((poll) => overlaps(poll, pause)))) return false;
-      const meanwhile = compared.filter((poll) => overlaps(poll, pause));
-      return meanwhile.length > 0 && meanwhile.every(({ relative }) => relative < NO_REASON);
-    });
-}
-
-function discardsOf(context: Context, device: number): Interval[] | null {
-  const counters = context.topology.devices[device].ports.map((port) =>
-    context.readPort('port_rx_discards', port),
+function fastestGbps({ topology }: Context, device: number): number {
+  return Math.max(
+    ...topology.devices[device].ports.map((port) => topology.links[topology.ports[port].link].rateGbps),
   );
-  if (counters.every((series) => freshColumn(series).count < 2)) return null;
-  return sorted(counters.flatMap((series) => rises(series)));
 }
 
 /** Neighbours of a switch that it paused in a stretch, by their port. */

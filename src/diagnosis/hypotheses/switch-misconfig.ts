@@ -83,7 +83,7 @@ function what(culprit: Explanation): string {
   if (culprit.kind === 'ecn-misconfig') {
     return shows('marks-short-queues')
       ? 'marked packets although its queues were short'
-      : 'let its queues grow without marking a packet';
+      : 'let its queues grow and hardly marked a packet';
   }
   return shows('discards-on-arrival')
     ? 'dropped packets of a lossless class for want of buffer'
