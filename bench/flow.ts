@@ -5,16 +5,18 @@
  * the reading, best of the repeats; a calibration loop's time comes with it, so that figures from other machines can
  * be put in proportion. References are recorded times of SimGrid 3.32 (flow level) and of the ns-3 simulator of the
  * HPCC paper (packet level), Debian 12, 2 cores, November 2026. Floors follow the kind of case (all flows at once,
- * flows over time, collective) and its number of flows, never its name.
+ * flows over time, collective) and its number of flows, never its name. Clusters with jobs are in cluster.ts.
  */
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import { InputError } from '../src/kernel/problem.js';
 import { runFlowList, type FlowListResult, type ListedFlow } from '../src/simulator/flow/flow-list.js';
 import { MaxMin } from '../src/simulator/flow/maxmin.js';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from './maxmin-case.js';
 import { packetCaseFlows, parsePacketCase, type PacketCase } from './packet-case.js';
+import { clusterRows } from './cluster.js';
 import { measured, unmeasured, type BenchRow, type Yardstick } from './row.js';
 
 const SIMGRID = 'SimGrid 3.32, Debian 12, 2 cores, November 2026';
@@ -26,6 +28,10 @@ const SIMGRID_SECONDS: Readonly<Record<string, Readonly<Record<number, number>>>
   maxmin_ft1024_poisson10000: { 10000: 1.12 },
 };
 const WORST_FLOW_ERROR = 1e-5;
+/** Rows without a case file stand beside the shipped cases, not beside those of another folder. */
+const SHIPPED_CASES = fileURLToPath(new URL('../../test/accuracy/cases', import.meta.url));
+const MANY_FLOWS = 'maxmin_ft1024_100000';
+const MANY_FLOWS_SOURCE = 'maxmin_ft1024_10000.csv';
 
 export interface FlowBenchOptions {
   /** Folder with the case files. */
@@ -53,6 +59,9 @@ export function runFlowBench({ casesDir, only = [], repeats = 3, onCase }: FlowB
       if (!(error instanceof InputError || error instanceof SyntaxError)) throw error;
       rows.push(unmeasured(name, 'run_s', 's', `not a flow-level case: ${error.message}`));
     }
+  }
+  if (resolve(casesDir) === SHIPPED_CASES || only.length > 0) {
+    rows.push(...manyFlowsRows(only, onCase), ...clusterRows({ only, repeats, onCase }));
   }
   for (const name of only) {
     if (!rows.some((row) => row.case === name))
@@ -111,6 +120,28 @@ function jsonRows(name: string, document: unknown, repeats: number): BenchRow[] 
   return [
     unmeasured(name, 'makespan_error', 'ratio', 'needs queues and congestion control, not just fair shares'),
   ];
+}
+
+/**
+ * 100 000 flows at t = 0 on the fabric of the recorded case: each of its paths ten times, with the sizes of other flows.
+ * Nobody has recorded when they end; the row is about the time it takes.
+ */
+function manyFlowsRows(only: readonly string[], onCase?: (name: string) => void): BenchRow[] {
+  if (!only.includes(MANY_FLOWS)) {
+    if (only.length > 0) return [];
+    return [
+      unmeasured(MANY_FLOWS, 'run_s', 's', `takes minutes; run it with: bench flow --only ${MANY_FLOWS}`),
+    ];
+  }
+  onCase?.(MANY_FLOWS);
+  const { capacities, flows } = parseMaxMinCase(readFileSync(join(SHIPPED_CASES, MANY_FLOWS_SOURCE), 'utf8'));
+  const many = Array.from({ length: 10 * flows.length }, (_, index) => ({
+    ...flows[index % flows.length],
+    wireBytes: flows[(7919 * index + Math.floor(index / flows.length)) % flows.length].wireBytes,
+  }));
+  const { seconds } = timed(capacities, many, 1);
+  const reference = 'SimGrid 3.32: days, by its growth';
+  return [measured(MANY_FLOWS, 'run_s', seconds, { unit: 's', reference, floor: 600, aim: 60 }, true)];
 }
 
 /** Largest relative error of a rate. */

@@ -2,7 +2,7 @@
  * The simulated fabric's entry in the catalogue: from a Fabric document to a simulator with jobs on it.
  */
 import { InputError } from '../../kernel/problem.js';
-import { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../topology/topology-spec.js';
 import type { Topology } from '../../topology/model.js';
 import { buildJobs } from '../../workload/build-jobs.js';
@@ -18,11 +18,15 @@ export const simulatedDriver = {
 };
 
 /** @throws InputError with pointers into the Fabric document */
-export function createSimulatedFabric(definition: FabricDefinition, seed: number): SimulatedFabric {
+export function createSimulatedFabric(
+  definition: FabricDefinition,
+  seed: number,
+  options?: FlowSimulatorOptions,
+): SimulatedFabric {
   const { name, spec } = definition;
   const topology = topologyOf(definition);
   const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
-  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed);
+  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, options);
   return new SimulatedFabric(name, simulator);
 }
 
