@@ -73,6 +73,7 @@ function agree({ needs: one = {} }: FaultEntry, { needs: other = {} }: FaultEntr
   if (one.perUplink !== undefined && other.perUplink !== undefined && one.perUplink !== other.perUplink) {
     return false;
   }
+  if (one.settings !== undefined && other.settings !== undefined) return false;
   const [a, b] = [one.families, other.families];
   return a === undefined || b === undefined || a.some((family) => b.includes(family));
 }
@@ -87,6 +88,7 @@ function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
       ...(families === undefined ? {} : { families }),
       spare: all.spare === true || needs.spare === true,
       checkpoints: all.checkpoints === true || needs.checkpoints === true,
+      settings: { ...all.settings, ...needs.settings },
       ...(all.perUplink === undefined && needs.perUplink === undefined
         ? {}
         : { perUplink: needs.perUplink ?? all.perUplink }),

@@ -7,7 +7,8 @@
  * takes a part of its line rate; storms from a fraction of a second until somebody power-cycles). Marking: DCQCN's
  * 5 kB to 200 kB at 40G, profiles of one to two MiB, and none. Buffers: alpha of 1/64 instead of 1/16 (Guo et al.), headroom
  * too short for the cable, PFC left off. Collisions: Meta (Gangidi et al., SIGCOMM 2024), three tiers hashed alike.
- * Wrong marks and buffers hurt nobody where nothing is contended: their scenes have half as many uplinks as NICs.
+ * Wrong marks and buffers hurt nobody where nothing is contended: their scenes have half as many uplinks as NICs, and run
+ * without the other guard (lossy RoCE without PFC, or PFC without DCQCN), which would hide the loss of the one.
  */
 import type { Prng } from '../../../src/kernel/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
@@ -49,6 +50,9 @@ const everySwitch = (): readonly Target[] => [
 ];
 
 const CONTENDED = { families: SINGLE_PORT, perUplink: 2 } as const;
+/** Without congestion control pauses hold the senders, without pauses marks do: what fails is what they rely on. */
+const PAUSED = { ...CONTENDED, settings: { dcqcn: { on: false } } } as const;
+const LOSSY = { ...CONTENDED, settings: { pfc: { on: false } } } as const;
 /** NICs must be what a job waits for, or a slower one is nobody's loss. */
 const ROOMY = { perUplink: 1 } as const;
 const kilobytes = (random: Prng, least: number, most: number): string =>
@@ -132,46 +136,46 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
   },
   {
     ...congestion('ecn-misconfig', 'too-high'),
-    weight: 0.4,
-    needs: CONTENDED,
+    weight: 0.6,
+    needs: LOSSY,
     targets: anySwitch,
     parameters: () => ({ variant: 'too-high' }),
   },
   {
     ...congestion('ecn-misconfig', 'too-low'),
-    weight: 0.6,
+    weight: 0.2,
     needs: CONTENDED,
     targets: anySwitch,
     parameters: (random) => {
-      const kmin = Math.round(logBetween(random, 4, 30));
+      const kmin = Math.round(logBetween(random, 1, 10));
       return { variant: 'too-low', kmin: `${kmin}kB`, kmax: `${2 * kmin}kB`, pmax: between(random, 0.5, 1) };
     },
   },
   {
     ...congestion('ecn-misconfig', 'off'),
-    weight: 0.4,
-    needs: CONTENDED,
+    weight: 0.6,
+    needs: LOSSY,
     targets: anySwitch,
     parameters: () => ({ variant: 'off' }),
   },
   {
     ...congestion('pfc-misconfig', 'headroom'),
-    weight: 0.4,
-    needs: CONTENDED,
+    weight: 0.2,
+    needs: PAUSED,
     targets: anySwitch,
     parameters: (random) => ({ variant: 'headroom', headroom: kilobytes(random, 1, 20) }),
   },
   {
     ...congestion('pfc-misconfig', 'alpha'),
-    weight: 0.4,
-    needs: CONTENDED,
+    weight: 0.2,
+    needs: PAUSED,
     targets: anySwitch,
     parameters: (random) => ({ variant: 'alpha', alpha: pick(random, [1 / 64, 1 / 128, 1 / 256]) }),
   },
   {
     ...congestion('pfc-misconfig', 'off'),
-    weight: 0.6,
-    needs: CONTENDED,
+    weight: 0.8,
+    needs: PAUSED,
     targets: anySwitch,
     parameters: () => ({ variant: 'off' }),
   },

@@ -30,6 +30,8 @@ export interface SceneNeeds {
   hostsAtLeast?: number;
   /** NICs for each uplink: 1 leaves the NICs as the bottleneck; with 2 uplinks are, and jobs spread over the leaves. */
   perUplink?: 1 | 2;
+  /** How this fabric is run, beside what is drawn. */
+  settings?: FabricSpecInput['settings'];
   /** Every job writes checkpoints. */
   checkpoints?: boolean;
   /** One job that starts in mid-run, ns. */
@@ -60,6 +62,7 @@ export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
     hashSeed: random.below(2 ** 32),
     computeJitter: between(random, 0, 0.01),
     bfd: random.uniform() < 0.8,
+    ...needs.settings,
   };
   const jobs = drawJobs(random, hosts, gpusPerHost, needs);
   return { family, gpus, hosts, gpusPerHost, spec: { topology, settings, jobs } };
