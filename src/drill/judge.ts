@@ -14,6 +14,7 @@ import {
   unknownScores,
   type FinalState,
   type ObjectiveResult,
+  type PublishedAlignment,
   type PublishedTruth,
   type Score,
   type Scores,
@@ -22,6 +23,7 @@ import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
 import { idealStepNs } from '../workload/closed-form.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from '../scoring/profile.js';
 import type { Counterfactual } from './counterfactual.js';
+import type { Alignment } from './agenda.js';
 import type { Plan } from './plan.js';
 import { timeToExplainS } from './time-to-explain.js';
 import type { DrillRecord } from './walk.js';
@@ -36,6 +38,8 @@ export interface Judgement {
   objectives: ObjectiveResult[];
   verdict: Verdict | null;
   truth: PublishedTruth[];
+  /** Of faults with a trigger. */
+  alignments: PublishedAlignment[];
 }
 
 export interface JudgementInput {
@@ -107,8 +111,25 @@ export function judgeDrill(input: JudgementInput): Judgement {
     error: null,
   });
   const notes = notesOf(scores, input.counterfactual, record);
-  return { ...outcome, notes, scores, objectives, verdict, truth: publishTruth(record.truth) };
+  return {
+    ...outcome,
+    notes,
+    scores,
+    objectives,
+    verdict,
+    truth: publishTruth(record.truth),
+    alignments: record.alignments.map(publishAlignment),
+  };
 }
+
+const publishAlignment = (alignment: Alignment): PublishedAlignment => ({
+  fault: alignment.fault,
+  job: alignment.job,
+  boundary: alignment.kind,
+  number: alignment.number ?? null,
+  began_s: alignment.beganNs / 1e9,
+  error_ns: alignment.injectedNs - alignment.beganNs,
+});
 
 /** A loss below this share of the GPU time of a whole run is nobody's. */
 const UNFELT_SHARE = 1e-4;
@@ -161,7 +182,7 @@ export type CutShort =
 export function judgeCutShort(cause: CutShort, stated: readonly string[]): Judgement {
   const scores = unknownScores();
   const objectives = evaluateObjectives(parseObjectives(stated), scores);
-  const unscored = { notes: [], scores, objectives, verdict: null, truth: [] };
+  const unscored = { notes: [], scores, objectives, verdict: null, truth: [], alignments: [] };
   if ('inconclusive' in cause)
     return { state: 'inconclusive', reasons: [...cause.inconclusive], ...unscored };
   const outcome = concludeRun({

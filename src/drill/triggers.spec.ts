@@ -213,6 +213,16 @@ describe('a drill with a trigger', () => {
   it('is the same drill again with the same seed', async () => {
     const fault = { trigger: { at: 'collective', job: 'sender', number: 7 } };
     const [one, two] = [await walk(fault), await walk(fault)];
+    expect(one.judgement.alignments).toEqual([
+      {
+        fault: 'slow-receiver',
+        job: 'sender',
+        boundary: 'collective',
+        number: 7,
+        began_s: one.record!.injectedNs! / 1e9,
+        error_ns: 0,
+      },
+    ]);
     expect(two.record).toEqual(one.record);
     expect(two.judgement).toEqual(one.judgement);
   });

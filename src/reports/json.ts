@@ -5,7 +5,7 @@
  * same bytes. A figure that could not be known is null, and so is a number that JSON can't hold.
  */
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
-import type { OutsideDiagnosis, Scorecard } from '../scoring/scorecard.js';
+import type { OutsideDiagnosis, PublishedAlignment, Scorecard } from '../scoring/scorecard.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { ElementRef } from '../kernel/elements.js';
 import type { ReportFormat } from './shared/report.js';
@@ -55,6 +55,15 @@ const orderedDiagnosis = (diagnosis: OutsideDiagnosis) => ({
   explainability: diagnosis.explainability,
 });
 
+const orderedAlignment = (alignment: PublishedAlignment) => ({
+  fault: alignment.fault,
+  job: alignment.job,
+  boundary: alignment.boundary,
+  number: alignment.number,
+  began_s: alignment.began_s,
+  error_ns: alignment.error_ns,
+});
+
 /** The scorecard as a plain object with every key of the stable interface, in its order. */
 export function orderedScorecard(scorecard: Scorecard) {
   const { run } = scorecard;
@@ -89,6 +98,7 @@ export function orderedScorecard(scorecard: Scorecard) {
     })),
     reasons: scorecard.reasons,
     ...(scorecard.notes === undefined ? {} : { notes: scorecard.notes }),
+    ...(scorecard.alignments === undefined ? {} : { alignments: scorecard.alignments.map(orderedAlignment) }),
     ...(scorecard.diagnoses === undefined ? {} : { diagnoses: scorecard.diagnoses.map(orderedDiagnosis) }),
   };
 }

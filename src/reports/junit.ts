@@ -11,6 +11,7 @@ import type { ObjectiveResult, Scorecard } from '../scoring/scorecard.js';
 import type { ReportFormat, ReportOptions } from './shared/report.js';
 import { xmlAttribute, xmlText } from './shared/escape.js';
 import {
+  alignmentSentence,
   culpritSentence,
   formatObjectiveValue,
   replaySentence,
@@ -35,6 +36,7 @@ function explanation(scorecard: Scorecard, message: string, options: ReportOptio
     `Diagnosis: ${verdictSentence(scorecard)}`,
     ...(scorecard.verdict?.culprits ?? []).map((culprit) => `#${culprit.rank} ${culpritSentence(culprit)}`),
     ...scorecard.truth.map((truth) => `Injected: ${truthSentence(truth)}`),
+    ...(scorecard.alignments ?? []).map((one) => `Aligned: ${alignmentSentence(one)}`),
     `Reproduce: ${options.reproduceCommand ?? replaySentence(scorecard)}`,
   ].join('\n');
 }

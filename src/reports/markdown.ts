@@ -9,6 +9,7 @@ import type { Scorecard } from '../scoring/scorecard.js';
 import type { ReportFormat, ReportOptions } from './shared/report.js';
 import { markdownCode, markdownText } from './shared/escape.js';
 import {
+  alignmentSentence,
   culpritSentence,
   diagnosisSentence,
   figuresOf,
@@ -81,6 +82,7 @@ function comparison(scorecard: Scorecard): string[] {
   );
   return [
     ...(injected.length > 0 ? injected : ['- Injected: no fault']),
+    ...(scorecard.alignments ?? []).map((one) => `- Aligned: ${markdownText(alignmentSentence(one))}`),
     ...(named.length > 0 ? named : ['- Named: nothing']),
     '',
   ];

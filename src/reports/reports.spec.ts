@@ -28,6 +28,28 @@ describe('every format', () => {
     expect(render(format, samples[name as keyof typeof samples])).toBe(golden(`${name}.${extension}`));
   });
 
+  it('tells how well a fault met its trigger, and nothing of it where none had one', () => {
+    const aligned = {
+      ...failedScorecard,
+      alignments: [
+        {
+          fault: 'cut',
+          job: 'llm-a',
+          boundary: 'collective' as const,
+          number: 34,
+          began_s: 20.18002901811063,
+          error_ns: 250,
+        },
+      ],
+    };
+    for (const { name } of REPORT_FORMATS) {
+      expect(render(name, failedScorecard)).not.toMatch(/align/i);
+      const out = render(name, aligned).replaceAll(/\s+/g, ' ');
+      if (name === 'json') expect(JSON.parse(out)).toMatchObject({ alignments: aligned.alignments });
+      else expect(out).toContain('cut began 250 ns after llm-a began collective 34 (at 20.180029 s)');
+    }
+  });
+
   it('ends in one line end and gives the same bytes twice', () => {
     for (const format of REPORT_FORMATS) {
       expect(format.render(failedScorecard)).toMatch(/[^\n]\n$/);

@@ -14,6 +14,7 @@ import { CULPRITS_MAX, evidence, heading, list, newPage, pageText, paragraph } f
 import type { Page } from './shared/page.js';
 import {
   UNKNOWN,
+  alignmentSentence,
   culpritSentence,
   diagnosisSentence,
   figuresOf,
@@ -92,6 +93,7 @@ function comparison(page: Page, scorecard: Scorecard): void {
   heading(page, 'Truth and verdict');
   if (scorecard.truth.length === 0) paragraph(page, 'no fault', '  injected  ');
   for (const truth of scorecard.truth) paragraph(page, truthSentence(truth), '  injected  ');
+  for (const one of scorecard.alignments ?? []) paragraph(page, alignmentSentence(one), '  aligned   ');
   const culprits = scorecard.verdict?.culprits ?? [];
   if (culprits.length === 0) paragraph(page, 'nothing', '  named     ');
   for (const culprit of culprits.slice(0, CULPRITS_MAX)) {

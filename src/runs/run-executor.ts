@@ -229,6 +229,7 @@ export class RunExecutor {
             truth: judgement.truth,
             reasons: judgement.reasons,
             ...(judgement.notes.length === 0 ? {} : { notes: judgement.notes }),
+            ...(judgement.alignments.length === 0 ? {} : { alignments: judgement.alignments }),
           }),
     }));
   }

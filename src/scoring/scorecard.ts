@@ -99,6 +99,19 @@ export interface PublishedTruth {
   to_s: number;
 }
 
+/** How well an injection met the boundary of a job with which its fault was to begin. */
+export interface PublishedAlignment {
+  fault: string;
+  job: string;
+  boundary: 'step' | 'collective' | 'checkpoint';
+  /** Which one, where the experiment named it. */
+  number: number | null;
+  /** When the boundary began, seconds from the run's start. */
+  began_s: number;
+  /** From there to the injection, ns. */
+  error_ns: number;
+}
+
 export interface Scorecard {
   run: {
     id: string;
@@ -119,6 +132,8 @@ export interface Scorecard {
   reasons: string[];
   /** What a reader of the scores should know beside them; left out where there is nothing. */
   notes?: string[];
+  /** Left out where no fault had a trigger. */
+  alignments?: PublishedAlignment[];
   /** What others said of the run, oldest first; left out where nobody did. */
   diagnoses?: OutsideDiagnosis[];
 }
@@ -135,6 +150,21 @@ export interface OutsideDiagnosis {
   named: { kind: string; element: ElementRef }[];
   /** null until the run has ended, and where there is no truth to compare with. */
   explainability: Score | null;
+}
+
+/** One figure over several seeds. */
+export interface Repeated {
+  /** `recovery.score`, as objectives write it. */
+  path: string;
+  /** Seeds for which the figure is known, of how many. */
+  known: number;
+  of: number;
+  /** Null when no seed tells. Of a yes-or-no figure: the share of yes. */
+  median: number | null;
+  low: number | null;
+  high: number | null;
+  /** Chance that the interval holds the median of all seeds; null when there is none. */
+  confidence: number | null;
 }
 
 /** Scores of a run that was never scored: null, with every metric null. */

@@ -4,12 +4,14 @@
  * A figure that could not be known is written as such, never as 0. Numbers keep four significant digits: more would
  * pretend to a precision that poll intervals do not give; the JSON format has them in full.
  */
+import { formatDurationNs } from '../../kernel/units.js';
 import { SCORE_METRIC_DEFINITIONS, scoreMetricDefinition } from '../../scoring/metric-catalog.js';
 import type { ScoreMetricDefinition } from '../../scoring/metric-catalog.js';
 import type {
   MetricValue,
   ObjectiveResult,
   OutsideDiagnosis,
+  PublishedAlignment,
   PublishedTruth,
   RunState,
   Scorecard,
@@ -121,6 +123,14 @@ export function diagnosisSentence(diagnosis: OutsideDiagnosis): string {
   const score = formatScore(diagnosis.explainability?.score ?? null);
   const late = diagnosis.beforeEnd ? '' : ', given when the truth was out';
   return `${diagnosis.author} (${diagnosis.source}): ${said}; explainability ${score}${late}`;
+}
+
+/** `cut began 0 ns after exposed began a collective (at 20.18 s)`, for a line of a report. */
+export function alignmentSentence(alignment: PublishedAlignment): string {
+  const what =
+    alignment.number === null ? `a ${alignment.boundary}` : `${alignment.boundary} ${alignment.number}`;
+  const at = `${Number(alignment.began_s.toFixed(6))} s`;
+  return `${alignment.fault} began ${formatDurationNs(alignment.error_ns)} after ${alignment.job} began ${what} (at ${at})`;
 }
 
 /** How a run is replayed, as far as the scorecard alone tells. */

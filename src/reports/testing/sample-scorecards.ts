@@ -232,5 +232,8 @@ export const hostileScorecard: fc.Arbitrary<Scorecard> = fc
       verdict: { ...passedScorecard.verdict!, answer, culprits: [culprit, { ...culprit, rank: 2 }] },
       truth: [{ ...passedScorecard.truth[0], elements: [random.element] }],
       reasons: random.reasons,
+      alignments: [
+        { fault: experiment, job: fabric, boundary: 'step', number: null, began_s: 1, error_ns: 5 },
+      ],
     };
   });
