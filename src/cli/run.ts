@@ -9,26 +9,36 @@ import { randomUUID } from 'node:crypto';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
 import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
+import { repeatsJson, repeatsText } from '../reports/repeats.js';
 import { quoteArgument } from '../reports/shared/report.js';
-import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
+import { repeatedFigures } from '../scoring/repeats.js';
 import type { Scorecard } from '../scoring/scorecard.js';
 import type { ApiClient, RunView } from './api-client.js';
 import { fetchFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
 import { readExperiment, resolveFabric, type ExperimentFile, type FabricReference } from './definitions.js';
 import { InterruptedError, ProblemError } from './failure.js';
-import { parseSeed } from './flags.js';
+import { parseChoice, parseSeed, parseWhole } from './flags.js';
 import { follow } from './follow.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { parseReportOutputs, reportOption, wantsColour, writeOutputs, type Output } from './outputs.js';
+import {
+  deliver,
+  parseOutputs,
+  parseReportOutputs,
+  reportOption,
+  wantsColour,
+  writeOutputs,
+} from './outputs.js';
 
 interface RunOptions {
   fabric?: string;
   seed?: string;
   output?: string[];
   confirm?: string;
+  repeat?: string;
 }
 
 /** All that is needed to start. */
@@ -37,13 +47,20 @@ interface Drill {
   fabric: FabricReference;
   seed?: number;
   options: RunOptions;
-  outputs: Output[];
+  /** Writes what came out of one run, or of several seeds. */
+  report: (scorecards: readonly Scorecard[]) => void;
+  /** Seeds to run, one after another; undefined is the experiment's own. */
+  seeds: readonly (number | undefined)[];
 }
+
+/** More than this many runs in a row are a benchmark. */
+const MOST_REPEATS = 1000;
 
 const EXAMPLES = [
   'run experiments/link-down.yaml',
   'run experiments/link-down.yaml --seed 8 --output text --output json=result.json --output junit=result.xml',
   'run experiments/link-down.yaml --fabric spectrum',
+  'run experiments/link-down.yaml --repeat 10 --output json=seeds.json',
   'run mine.yaml#second --fabric fabrics/lab.yaml#small',
 ];
 
@@ -58,6 +75,7 @@ export function addRunCommand(
     .option('--fabric <ref>', 'run on another fabric: a stored one’s name, a YAML path, or path#name')
     .option('--seed <n>', 'another seed')
     .addOption(reportOption())
+    .option('--repeat <n>', 'run n seeds in a row, upwards from the first: medians with confidence intervals')
     .option('--confirm <fabric>', 'name of the fabric, needed when it is a real one')
     .addHelpText('after', examples(EXAMPLES))
     .addHelpText(
@@ -68,11 +86,15 @@ export function addRunCommand(
 }
 
 async function runExperiment(file: string, options: RunOptions, context: CommandContext): Promise<ExitCode> {
-  const outputs = parseReportOutputs(options.output, context.path);
   const seed = parseSeed(options.seed);
+  const repeat =
+    options.repeat === undefined ? undefined : parseWhole('--repeat', options.repeat, 1, MOST_REPEATS);
+  const write = repeat === undefined ? reportOne(options, context) : reportSeveral(options, context);
   const source = readExperiment(file, context.path);
   const fabric = resolveFabric(source, options.fabric, context.path);
-  const drill: Drill = { source, fabric, seed, options, outputs };
+  const first = seed ?? source.experiment.value.spec.seed;
+  const seeds = repeat === undefined ? [seed] : Array.from({ length: repeat }, (_, at) => first + at);
+  const drill: Drill = { source, fabric, seed, options, seeds, report: (cards) => write(source, cards) };
   if ('document' in fabric) await check(drill, fabric.document);
   const interrupts = new Interrupts(
     {
@@ -101,11 +123,22 @@ async function drillOn(
   if ('stored' in fabric) {
     await check(drill, await fetchFabric(client, fabric.stored, source, options.fabric));
   }
-  if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
-  const run = await start(client, drill);
-  const exitCode = await follow(client, run, interrupts, context);
-  await report(client, run, drill, context);
-  return exitCode;
+  const codes: ExitCode[] = [];
+  const scorecards: Scorecard[] = [];
+  for (const seed of drill.seeds) {
+    if (interrupts.interrupted) {
+      if (codes.length === 0) throw new InterruptedError(EXIT.aborted);
+      codes.push(EXIT.aborted);
+      break;
+    }
+    const run = await start(client, drill, seed);
+    codes.push(await follow(client, run, interrupts, context));
+    scorecards.push(await client.json<Scorecard>('GET', `/v1/runs/${run.id}/scorecard`));
+  }
+  drill.report(scorecards);
+  const last = scorecards[scorecards.length - 1].run.id;
+  context.note(`next: ${context.command(`runs show ${last}`)}`);
+  return worstExit(codes);
 }
 
 /** A simulated fabric needs no confirmation; a real one is named twice, so that no typing slip breaks a cluster. */
@@ -119,7 +152,11 @@ async function check({ source, seed, options }: Drill, fabric: Loaded<FabricDocu
   if (spec.driver === 'simulated') await planHere(source, fabric, seed);
 }
 
-async function start(client: ApiClient, { source, fabric, seed }: Drill): Promise<RunView> {
+async function start(
+  client: ApiClient,
+  { source, fabric }: Drill,
+  seed: number | undefined,
+): Promise<RunView> {
   const choice = 'stored' in fabric ? fabric.stored : fabric.document.source;
   try {
     const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
@@ -155,14 +192,28 @@ export function replayArguments(source: ExperimentFile, fabric?: string, seed?: 
   ].join(' ');
 }
 
-async function report(
-  client: ApiClient,
-  run: RunView,
-  { source, options, outputs }: Drill,
-  context: CommandContext,
-): Promise<void> {
-  const scorecard = await client.json<Scorecard>('GET', `/v1/runs/${run.id}/scorecard`);
-  const reproduceCommand = context.command(replayArguments(source, options.fabric, run.seed));
-  writeOutputs(outputs, scorecard, { colour: wantsColour(context), reproduceCommand }, context);
-  context.note(`next: ${context.command(`runs show ${run.id}`)}`);
+type Write = (source: ExperimentFile, scorecards: readonly Scorecard[]) => void;
+
+/** Looks at the outputs now, before anything has been run. */
+function reportOne(options: RunOptions, context: CommandContext): Write {
+  const outputs = parseReportOutputs(options.output, context.path);
+  return (source, [scorecard]) => {
+    const again = replayArguments(source, options.fabric, scorecard.run.seed);
+    const reproduceCommand = context.command(again);
+    writeOutputs(outputs, scorecard, { colour: wantsColour(context), reproduceCommand }, context);
+  };
+}
+
+function reportSeveral(options: RunOptions, context: CommandContext): Write {
+  const outputs = parseOutputs(options.output, context.path, (name) =>
+    parseChoice('--output', name, ['text', 'json']),
+  );
+  return (_, runs) => {
+    const all = { runs, figures: repeatedFigures(runs.map(({ scores }) => scores)) };
+    for (const { format, path } of outputs) {
+      const colour = path === undefined && wantsColour(context);
+      const text = format === 'json' ? repeatsJson(all) : repeatsText(all, { colour });
+      deliver(path, format, text, context);
+    }
+  };
 }

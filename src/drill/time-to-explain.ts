@@ -1,6 +1,6 @@
 /**
  * When could it have been known? The diagnosis is asked again with what had been seen a second, two seconds, … after
- * the injection, until it names every fault first and exactly.
+ * the last of the faults came, until it names every fault first and exactly.
  *
  * The verdict of the run is sealed before; this only measures. The figure is the end of the shortest window that
  * sufficed, so it is never better than the polls allow. Large fabrics are left out: there one diagnosis takes seconds.
@@ -10,16 +10,17 @@ import { scoreExplainability } from '../scoring/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
 import { windowOf } from '../telemetry/window.js';
 
-/** Seconds after the injection at which it is asked. */
+/** Seconds after the last fault came at which it is asked. */
 const ASKED_S = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30] as const;
 const MOST_GPUS = 1024;
 
-/** @returns seconds from the injection; null when it is not known, or nothing that was seen sufficed */
+/** @returns seconds from when the last of the faults came; null when it is not known, or nothing that was seen sufficed */
 export function timeToExplainS(input: ScoringInput): number | null {
   const { topology, jobs, evidence, injectedNs, endNs, truth } = input;
   if (injectedNs === null || truth.length === 0 || topology.gpus.length > MOST_GPUS) return null;
+  const lastNs = Math.max(...truth.map(({ fromNs }) => fromNs));
   for (const seconds of ASKED_S) {
-    const toNs = injectedNs + seconds * 1e9;
+    const toNs = lastNs + seconds * 1e9;
     if (toNs > endNs) return null;
     const seen = windowOf(evidence, evidence.fromNs, toNs);
     const verdict = diagnose({ topology, jobs, evidence: seen });
