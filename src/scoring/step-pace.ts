@@ -5,7 +5,7 @@
  * T0 the median step time before injection. The step that was not finished when the drill ended is censored: its q
  * is at most T0 / elapsed. A restart (its counter rises, or the step counter goes back) means no progress in the interval
  * that it ends, and the steps between are redone. Checkpoints are the job's own business and part of its pace as long
- * as they take what they took before the fault; what they take beyond that is lost.
+ * as they take no longer than the longest before the fault; what they take beyond that is lost.
  * Not modelled: progress inside a step, batches of changing size.
  */
 import type { EvidenceIndex } from '../telemetry/series.js';
@@ -89,11 +89,11 @@ function restartsOf(index: EvidenceIndex, job: Job): Set<number> {
   );
 }
 
-/** When the job wrote checkpoints, each for no longer than was usual before the fault. */
+/** When the job wrote checkpoints, each for no longer than the longest before the fault, or the median without any. */
 function checkpointsOf(index: EvidenceIndex, job: Job, injectedNs: number): Span[] {
   const samples = freshSamples(index.get('job_checkpoint_time_s', jobId(job.name)));
-  const before = samples.filter(({ timeNs }) => timeNs <= injectedNs);
-  const usualS = median((before.length > 0 ? before : samples).map(({ value }) => value));
+  const before = samples.filter(({ timeNs }) => timeNs <= injectedNs).map(({ value }) => value);
+  const usualS = before.length > 0 ? Math.max(...before) : median(samples.map(({ value }) => value));
   return samples.map(({ timeNs, value }) => {
     const fromNs = timeNs - value * NS_PER_S;
     return { fromNs, toNs: fromNs + Math.min(value, usualS) * NS_PER_S };

@@ -10,6 +10,8 @@
 import { edgeId, nicId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Nic } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+import { writtenPerRank } from './checkpoint-traffic.js';
 import type { Context, Interval } from './context.js';
 import { freshColumn, gainWithin } from './samples.js';
 import type { Column } from './samples.js';
@@ -158,12 +160,16 @@ function excesses(context: Context, metric: MetricName, end: 0 | 1): (Excess | n
     return sum;
   });
   const factor = wireFactor(wires, payloads);
+  const storing = nicsOfCheckpoints(context);
   return wires.map((wire, nic) => {
     const payload = payloads[nic];
     if (wire === null || payload === null) return null;
     const bytes = wire.values.map(
       (value, index) => value - wire.values[0] - factor * (payload[index] - payload[0]),
     );
+    // What a checkpoint has yet to write is no gap that others could fill.
+    if (storing.has(nic))
+      for (let at = 1; at < bytes.length; at++) bytes[at] = Math.max(bytes[at], bytes[at - 1]);
     return { timesNs: wire.timesNs, bytes };
   });
 }
@@ -230,6 +236,30 @@ function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
       const { nic } = gpus[job.placement[rank]];
       if (sends !== receives || sends === 0) found[nic] = null;
     });
+    addCheckpoints(context, job, found);
   }
   return found;
+}
+
+/** NICs that jobs write checkpoints from, or to. */
+function nicsOfCheckpoints({ jobs, topology }: Context): Set<number> {
+  const gpus = jobs.flatMap(({ checkpoint, placement }) =>
+    checkpoint?.traffic === undefined ? [] : [...placement, ...checkpoint.traffic.receivers],
+  );
+  return new Set(gpus.map((gpu) => topology.gpus[gpu].nic));
+}
+
+/** What ranks write to storage hosts is the jobs' own as well. */
+function addCheckpoints(context: Context, job: Job, found: ([Column[], Column[]] | null)[]): void {
+  const { traffic } = job.checkpoint ?? {};
+  if (traffic === undefined) return;
+  const written = writtenPerRank(context, job);
+  const { gpus } = context.topology;
+  job.placement.forEach((gpu, rank) => {
+    [gpu, traffic.receivers[rank]].forEach((one, end) => {
+      const { nic } = gpus[one];
+      if (written === null) found[nic] = null;
+      else found[nic]?.[end].push(written);
+    });
+  });
 }

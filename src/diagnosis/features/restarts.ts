@@ -61,10 +61,13 @@ function restartsOf(context: Context, job: Job): Restart[] {
   return [...done, { job, stopped: last, resumed: false, fromStep: null, redoneSteps: 0 }];
 }
 
+/** A checkpoint may take this much of the median: jobs that write at once get in each other's way. */
+const LONGEST_CHECKPOINT = 1.5;
+
 /** Time in which a job wrote a checkpoint, each for no longer than its checkpoints usually take. */
 export function checkpoints(context: Context, job: Job): Interval[] {
   const written = freshSamples(context.read('job_checkpoint_time_s', jobId(job.name)));
-  const usualS = median(written.map(({ value }) => value));
+  const usualS = LONGEST_CHECKPOINT * median(written.map(({ value }) => value));
   return written.map(({ timeNs, value }) => {
     const fromNs = timeNs - value * 1e9;
     return { fromNs, toNs: fromNs + Math.min(value, usualS) * 1e9 };
