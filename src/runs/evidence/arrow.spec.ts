@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { QUALITY, type Evidence, type Series } from '../../telemetry/series.js';
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
-import { decodeEvidence, decodeEvidenceFile, encodeEvidence } from './arrow.js';
+import { decodeEvidence, decodeEvidenceFile, encodedParts, encodeEvidence } from './arrow.js';
 
 const series = (metric: string, element: string, points: [number, number, number][]): Series => ({
   metric,
@@ -58,6 +58,22 @@ describe('evidence as Arrow IPC', () => {
       const { bytes, rows } = await encodeEvidence(example, compressed);
       expect(rows).toBe(503);
       expect(await decodeEvidence(bytes)).toEqual(example);
+    }
+  });
+
+  it('comes back the same from batches of any size, the fabric included', async () => {
+    for (const rowsPerBatch of [7, 250, 503, 1000]) {
+      const parts: Uint8Array[] = [];
+      const rows: number[] = [];
+      for await (const part of encodedParts(example, true, { name: 'rail' }, rowsPerBatch)) {
+        parts.push(...part.bytes);
+        rows.push(part.rows);
+      }
+      expect(Math.max(...rows)).toBeLessThanOrEqual(rowsPerBatch);
+      expect(rows.reduce((sum, count) => sum + count)).toBe(503);
+      expect(rows).toHaveLength(Math.ceil(503 / rowsPerBatch) + 1);
+      const decoded = await decodeEvidenceFile(Buffer.concat(parts));
+      expect(decoded).toEqual({ evidence: example, fabric: { name: 'rail' } });
     }
   });
 

@@ -11,34 +11,23 @@
 import {
   compressionRegistry,
   CompressionType,
-  Dictionary,
-  Field,
-  Float64,
-  Int32,
-  Int64,
-  makeData,
-  RecordBatch,
   RecordBatchFileWriter,
-  Schema,
-  Struct,
-  Table,
   tableFromIPC,
-  Uint8,
-  Utf8,
-  vectorFromArray,
-  type Data,
+  type Table,
   type Vector,
 } from 'apache-arrow';
 import { compress, decompress, init } from '@bokuweb/zstd-wasm';
 import { InputError } from '../../kernel/problem.js';
 import { QUALITY, SeriesBuilder, type Evidence } from '../../telemetry/series.js';
+import { EvidenceBatches, FABRIC_KEY } from './evidence-batches.js';
 
 export const EVIDENCE_FORMAT = 'arrow-ipc-file; zstd; fabricdrill-evidence v1';
 export const EVIDENCE_MEDIA_TYPE = 'application/vnd.apache.arrow.file';
 
 const ZSTD_LEVEL = 6;
 const PREFIX_BYTES = 8;
-const FABRIC_KEY = 'fabricdrill.fabric';
+/** Some 25 MB before compression. */
+const ROWS_PER_BATCH = 1 << 20;
 const NOT_COMPRESSED = -1n;
 
 let codec: Promise<void> | undefined;
@@ -55,6 +44,24 @@ function codecReady(): Promise<void> {
 }
 
 class EvidenceWriter extends RecordBatchFileWriter {
+  private ready: Uint8Array[] = [];
+
+  /** The bytes written since the last call. */
+  take(): Uint8Array[] {
+    const taken = this.ready;
+    this.ready = [];
+    return taken;
+  }
+
+  protected override _write(chunk: ArrayBufferView): this {
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (bytes.byteLength > 0) {
+      this.ready.push(bytes);
+      this._position += bytes.byteLength;
+    }
+    return this;
+  }
+
   protected override _compressBodyBuffers(
     buffers: ArrayBufferView[],
   ): ReturnType<RecordBatchFileWriter['_compressBodyBuffers']> {
@@ -83,90 +90,37 @@ export async function encodeEvidence(
   compressed = true,
   fabric?: unknown,
 ): Promise<EncodedTable> {
+  const parts: Uint8Array[] = [];
+  let rows = 0;
+  for await (const part of encodedParts(evidence, compressed, fabric)) {
+    parts.push(...part.bytes);
+    rows += part.rows;
+  }
+  return { bytes: Buffer.concat(parts), rows };
+}
+
+/** Some bytes of the file, and the rows that are in them. */
+export interface EncodedPart {
+  bytes: Uint8Array[];
+  rows: number;
+}
+
+/** The same file piece by piece, a record batch at a time. @param rowsPerBatch most rows of a batch */
+export async function* encodedParts(
+  evidence: Evidence,
+  compressed = true,
+  fabric?: unknown,
+  rowsPerBatch = ROWS_PER_BATCH,
+): AsyncGenerator<EncodedPart> {
   await codecReady();
-  const table = toTable(evidence, fabric);
+  const batches = new EvidenceBatches(evidence, fabric, rowsPerBatch);
   const writer = new EvidenceWriter({ compressionType: compressed ? CompressionType.ZSTD : null });
-  writer.writeAll(table.batches);
+  for (const batch of batches) {
+    writer.write(batch);
+    yield { bytes: writer.take(), rows: batch.numRows };
+  }
   writer.finish();
-  return { bytes: writer.toUint8Array(true), rows: table.numRows };
-}
-
-function toTable(evidence: Evidence, fabric: unknown): Table {
-  const rows = evidence.series.reduce((sum, series) => sum + series.timesNs.length, 0);
-  const timesNs = new BigInt64Array(rows);
-  const values = new Float64Array(rows);
-  const valid = new Uint8Array((rows + 7) >> 3);
-  const quality = new Uint8Array(rows);
-  const metrics = new Codes(rows);
-  const elements = new Codes(rows);
-  let row = 0;
-  let nulls = 0;
-  for (const series of evidence.series) {
-    const metric = metrics.code(series.metric);
-    const element = elements.code(series.element);
-    for (let sample = 0; sample < series.timesNs.length; sample++, row++) {
-      metrics.rows[row] = metric;
-      elements.rows[row] = element;
-      timesNs[row] = BigInt(Math.round(series.timesNs[sample]));
-      quality[row] = series.quality[sample];
-      if (series.quality[sample] === QUALITY.notAvailable) nulls++;
-      else {
-        values[row] = series.values[sample];
-        valid[row >> 3] |= 1 << (row & 7);
-      }
-    }
-  }
-  const columns: [string, Data, boolean][] = [
-    ['metric', metrics.column(1), false],
-    ['element', elements.column(2), false],
-    ['time_ns', makeData({ type: new Int64(), length: rows, nullCount: 0, data: timesNs }), false],
-    [
-      'value',
-      makeData({ type: new Float64(), length: rows, nullCount: nulls, data: values, nullBitmap: valid }),
-      true,
-    ],
-    ['quality', makeData({ type: new Uint8(), length: rows, nullCount: 0, data: quality }), false],
-  ];
-  const fields = columns.map(([name, data, nullable]) => new Field(name, data.type, nullable));
-  const metadata = new Map([
-    ['fabricdrill.evidence', '1'],
-    ['fabricdrill.from_ns', String(evidence.fromNs)],
-    ['fabricdrill.to_ns', String(evidence.toNs)],
-    ...(fabric === undefined ? [] : [[FABRIC_KEY, JSON.stringify(fabric)] as const]),
-  ]);
-  const children = columns.map(([, data]) => data);
-  return new Table(
-    new RecordBatch(
-      new Schema(fields, metadata),
-      makeData({ type: new Struct(fields), length: rows, nullCount: 0, children }),
-    ),
-  );
-}
-
-/** A dictionary-encoded text column in the making. */
-class Codes {
-  readonly rows: Int32Array<ArrayBuffer>;
-  private readonly codes = new Map<string, number>();
-
-  constructor(rows: number) {
-    this.rows = new Int32Array(rows);
-  }
-
-  code(text: string): number {
-    let code = this.codes.get(text);
-    if (code === undefined) this.codes.set(text, (code = this.codes.size));
-    return code;
-  }
-
-  column(dictionaryId: number): Data {
-    return makeData({
-      type: new Dictionary(new Utf8(), new Int32(), dictionaryId, false),
-      length: this.rows.length,
-      nullCount: 0,
-      data: this.rows,
-      dictionary: vectorFromArray([...this.codes.keys()], new Utf8()),
-    });
-  }
+  yield { bytes: writer.take(), rows: 0 };
 }
 
 export interface DecodedEvidence {
