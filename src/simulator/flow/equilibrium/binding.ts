@@ -5,7 +5,7 @@
  * in a queue that holds nobody. Nothing keeps such bytes there: the queue empties. For queues that bind by their marks
  * it is also counted how much of their load they bind, and how fast its fastest QP is: their ratio is the N of DCQCN.
  */
-import type { Balance } from './balance.js';
+import type { BalanceState } from './balance-state.js';
 import type { Buffers } from './buffers.js';
 import type { ReactionCurve } from './reaction-curve.js';
 import { roomBytes, roomFloat64 } from './room.js';
@@ -52,7 +52,7 @@ export class Binding {
   }
 
   /** @param full share of what holds somebody that counts as holding him */
-  find(balance: Balance, full: number): void {
+  find(balance: BalanceState, full: number): void {
     const { scene } = this;
     this.binds.fill(0, 0, scene.queueCount);
     this.markedLoad.fill(0, 0, scene.queueCount);
@@ -66,7 +66,7 @@ export class Binding {
   }
 
   /** A full port that holds its sender is full by the queues it feeds; a queue that drops binds by that. */
-  private findByPort(queue: number, balance: Balance, full: number): void {
+  private findByPort(queue: number, balance: BalanceState, full: number): void {
     const { scene, buffers, binds } = this;
     if (balance.drop[queue] > 0) binds[queue] = 1;
     if (balance.held[queue] < full * buffers.threshold[queue]) return;
@@ -75,7 +75,7 @@ export class Binding {
     }
   }
 
-  private findByMarks(flow: number, balance: Balance, full: number): void {
+  private findByMarks(flow: number, balance: BalanceState, full: number): void {
     const { scene, curve, binds } = this;
     const { hopStart, hopQueue } = scene;
     const limit = balance.rate[flow] / full;

@@ -10,6 +10,7 @@ import { Binding } from './binding.js';
 import { Buffers } from './buffers.js';
 import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { Outcome } from './outcome.js';
+import { Pauses } from './pauses.js';
 import { ReactionCurve } from './reaction-curve.js';
 import { Repeats } from './repeats.js';
 import { Scene } from './scene.js';
@@ -32,6 +33,7 @@ export class Equilibrium {
     const curve = dcqcn === null ? null : new ReactionCurve(dcqcn, line, packetBytes);
     const binding = new Binding(this.scene, this.buffers, curve);
     const swings = new Swings(network, this.scene, this.buffers, binding, line);
+    const pauses = new Pauses(network, this.scene, this.buffers);
     const repeats = new Repeats(network, this.scene);
     this.balance = new Balance(
       network,
@@ -39,9 +41,10 @@ export class Equilibrium {
       this.buffers,
       this.stuck,
       repeats,
-      curve,
       binding,
       swings,
+      pauses,
+      curve,
     );
     this.outcome = new Outcome(network, this.scene, this.buffers, this.stuck, this.balance);
   }

@@ -54,6 +54,8 @@ export interface EquilibriumNetwork {
    * without end, less than the capacity for a slow one.
    */
   accepts(direction: number, classIndex: number): number;
+  /** As `accepts`, for all classes together: a slow host side; default Infinity. */
+  acceptsAll?(direction: number): number;
   dcqcn: EquilibriumDcqcn | null;
   /** Wire size of a full data packet. */
   packetBytes: number;

@@ -8,18 +8,14 @@
 import type { Balance } from './balance.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumNetwork, EquilibriumResult } from './model.js';
-import { pauseRhythm, type PauseRhythm } from './pauses.js';
 import { roomFloat64, roomInt32 } from './room.js';
 import type { Scene } from './scene.js';
 import type { Stuck } from './stuck.js';
 
 const DEFAULT_CNP_INTERVAL_NS = 50e3;
-/** A port is full from this share of its threshold on: searches end near it, not on it. */
-const FULL = 0.98;
 
 export class Outcome {
   private readonly result: EquilibriumResult;
-  private readonly rhythm: PauseRhythm = { pausesPerNs: 0, overshootBytes: 0, lossRatio: 0 };
 
   constructor(
     private readonly network: EquilibriumNetwork,
@@ -86,6 +82,7 @@ export class Outcome {
       for (const name of BY_QUEUE) result[name][key] = 0;
       result.bufferBytes[network.fromDevice[direction]] = 0;
       result.bufferMaxBytes[network.fromDevice[direction]] = 0;
+      result.bufferMaxBytes[network.toDevice[direction]] = 0;
     }
     result.touchedCount = 0;
   }
@@ -106,7 +103,7 @@ export class Outcome {
     result.queueMaxBytes[key] = restBytes * Math.max(queueRatio[queue], peakRatio[queue]);
     result.markRatio[key] = Math.min(1, balance.mark[queue] * markRatio[queue]);
     result.dropRatio[key] = balance.drop[queue];
-    this.readPause(queue, key, direction, carried);
+    this.readPause(queue, key, carried);
     const from = network.fromDevice[direction];
     if (scene.fromSwitch[queue] === 1) {
       result.bufferBytes[from] += result.queueBytes[key];
@@ -114,34 +111,20 @@ export class Outcome {
     }
   }
 
-  private readPause(queue: number, key: number, direction: number, carried: number): void {
-    const { scene, network, result, buffers, rhythm } = this;
-    const link = network.capacity[direction];
+  private readPause(queue: number, key: number, carried: number): void {
+    const { result, balance } = this;
+    const { pauses } = balance;
     if (this.stuck.queues[queue] === 1) {
       result.pausedShare[key] = 1;
       return;
     }
-    const isHeld = this.held(queue, link);
-    if (!isHeld) return;
-    const senderRate =
-      scene.fromSwitch[queue] === 1 ? link : Math.min(link, Math.max(scene.wishLoad[queue], carried));
-    result.pausedShare[key] = Math.max(0, 1 - carried / senderRate);
-    const signalNs = network.delayNs[direction] + network.packetBytes / link;
-    const { resumeOffset, headroom } = buffers;
-    pauseRhythm(senderRate, carried, signalNs, resumeOffset[queue], headroom[queue], rhythm);
-    result.pausesPerNs[key] = rhythm.pausesPerNs;
-    if (buffers.pauses[queue] === 1) result.discardRate[key] = rhythm.lossRatio * carried;
-  }
-
-  /** Pauses from the far end hold this direction: its port is full, or its receiver slow. */
-  private held(queue: number, link: number): boolean {
-    const { scene, balance, buffers } = this;
-    if (scene.capacity[queue] < link && balance.delay[queue] > 0) return true;
-    return (
-      buffers.pauses[queue] === 1 &&
-      balance.held[queue] >= FULL * buffers.threshold[queue] &&
-      (scene.fromSwitch[queue] === 0 || balance.delay[queue] > 0)
-    );
+    if (!pauses.read(queue, balance)) return;
+    const { heldShare, pausesPerNs, overshootBytes } = pauses.rhythm;
+    result.pausedShare[key] = heldShare;
+    result.pausesPerNs[key] = pausesPerNs;
+    result.discardRate[key] = balance.spill[queue] * carried;
+    const to = this.network.toDevice[this.scene.queueDirection[queue]];
+    if (this.buffers.pauses[queue] === 1) result.bufferMaxBytes[to] += overshootBytes;
   }
 
   /** What the ports in front of a queue that never moves hold for it: each all it may, shared by where it leads. */

@@ -7,8 +7,17 @@
  * A·S / (λ·(S - λ)). Over the threshold come (S - λ)·2d and at worst, from a sender that was at full rate,
  * 2·S·d + packet; what exceeds the headroom is lost at every pause. Not modelled: several ports in step.
  */
+import type { BalanceState } from './balance-state.js';
+import type { Buffers } from './buffers.js';
+import type { EquilibriumNetwork } from './model.js';
+import type { Scene } from './scene.js';
+
+/** A port is full from this share of its threshold on: searches end near it, not on it. */
+const FULL = 0.98;
 
 export interface PauseRhythm {
+  /** Share of the time that the sender is held, 0..1. */
+  heldShare: number;
   /** Pauses begun per ns. */
   pausesPerNs: number;
   /** Bytes held at most beyond the threshold. */
@@ -31,6 +40,7 @@ export function pauseRhythm(
   headroomBytes: number,
   into: PauseRhythm,
 ): void {
+  into.heldShare = senderRate > 0 ? Math.max(0, 1 - passRate / senderRate) : 1;
   const underWay = senderRate * 2 * signalNs;
   const spare = Math.max(0, senderRate - passRate);
   const swing = resumeOffsetBytes + underWay;
@@ -42,4 +52,54 @@ export function pauseRhythm(
   }
   into.pausesPerNs = (passRate * spare) / (swing * senderRate);
   into.lossRatio = Math.min(1, (into.pausesPerNs * Math.max(0, underWay - headroomBytes)) / passRate);
+}
+
+/** Reads from a balance which directions are held by pauses from their far end, and how. */
+export class Pauses {
+  readonly rhythm: PauseRhythm = { heldShare: 0, pausesPerNs: 0, overshootBytes: 0, lossRatio: 0 };
+
+  constructor(
+    private readonly network: EquilibriumNetwork,
+    private readonly scene: Scene,
+    private readonly buffers: Buffers,
+  ) {}
+
+  /** Fills `rhythm` for a queue; false where no pause holds it. */
+  read(queue: number, balance: BalanceState): boolean {
+    const { scene, network, buffers, rhythm } = this;
+    if (!this.holds(queue, balance)) return false;
+    const direction = scene.queueDirection[queue];
+    const link = network.capacity[direction];
+    const passes = balance.load[queue] * (1 - balance.drop[queue]);
+    // A switch that is held has more to send than the link takes; a NIC what its flows would send.
+    const wants = scene.fromSwitch[queue] === 1 ? link : Math.min(link, scene.wishLoad[queue]);
+    const senderRate = Math.max(passes, wants - this.othersOn(queue, balance));
+    const signalNs = network.delayNs[direction] + network.packetBytes / link;
+    const headroom = buffers.pauses[queue] === 1 ? buffers.headroom[queue] : Infinity;
+    pauseRhythm(senderRate, passes, signalNs, buffers.resumeOffset[queue], headroom, rhythm);
+    return true;
+  }
+
+  /** The port at the far end is full, or the receiver there slow. */
+  private holds(queue: number, balance: BalanceState): boolean {
+    const { scene, buffers } = this;
+    const link = this.network.capacity[scene.queueDirection[queue]];
+    const isSlow = scene.capacity[queue] < link || scene.link[queue] < link;
+    if (isSlow && balance.delay[queue] > 0) return true;
+    return (
+      buffers.pauses[queue] === 1 &&
+      balance.held[queue] >= FULL * buffers.threshold[queue] &&
+      (scene.fromSwitch[queue] === 0 || balance.delay[queue] > 0)
+    );
+  }
+
+  private othersOn(queue: number, balance: BalanceState): number {
+    const { scene, network } = this;
+    let others = 0;
+    for (let other = 0; network.classes > 1 && other < network.classes; other++) {
+      const sibling = scene.queueAt(scene.queueDirection[queue], other);
+      if (sibling >= 0 && sibling !== queue) others += balance.load[sibling] * (1 - balance.drop[sibling]);
+    }
+    return others;
+  }
 }

@@ -23,6 +23,7 @@ export interface Traffic {
   pairRate: Float64Array;
   delay: Float64Array;
   drop: Float64Array;
+  spill: Float64Array;
   limiter: Int32Array;
   limitedLoad: Float64Array;
 }
@@ -71,7 +72,7 @@ export class Repeats {
 
   private spendPath(flow: number, path: number, traffic: Traffic, moves: boolean): void {
     const { scene, network } = this;
-    const { load, pairRate, delay, drop } = traffic;
+    const { load, pairRate, delay, drop, spill } = traffic;
     const useful = scene.pathWeight[path] * traffic.rate[flow];
     let arrives = this.sentRatio[path];
     let passes = 1;
@@ -83,7 +84,7 @@ export class Repeats {
       const extra = useful * (arrives - 1);
       load[queue] += extra;
       if (queue === traffic.limiter[flow]) traffic.limitedLoad[queue] += extra;
-      const stays = 1 - drop[queue];
+      const stays = (1 - drop[queue]) * (1 - spill[queue]);
       arrives *= stays;
       if (hop + 1 < end) pairRate[scene.hopPair[hop]] += useful * (arrives - 1);
       passes *= stays;

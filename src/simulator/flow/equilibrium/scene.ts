@@ -57,6 +57,8 @@ export class Scene {
   /** bytes/ns at the wishes; and what the link or its receiver takes at most. */
   wishLoad = new Float64Array(64);
   capacity = new Float64Array(64);
+  /** bytes/ns of the link for all classes, by queue. */
+  link = new Float64Array(64);
   private readonly localOf: Int32Array;
   private parent = new Int32Array(64);
   private seenBy = new Int32Array(64);
@@ -229,7 +231,7 @@ export class Scene {
     let some = false;
     for (let queue = 0; queue < this.queueCount; queue++) {
       const direction = this.queueDirection[queue];
-      const link = this.network.capacity[direction];
+      const link = this.link[queue];
       let load = 0;
       for (let other = 0; other < this.network.classes; other++) {
         const sibling = this.localOf[other * this.network.directions + direction];
@@ -287,10 +289,9 @@ export class Scene {
     this.queueClass[queue] = classIndex;
     this.fromSwitch[queue] = this.network.isSwitch[this.network.fromDevice[direction]];
     this.wishLoad[queue] = 0;
-    this.capacity[queue] = Math.min(
-      this.network.capacity[direction],
-      this.network.accepts(direction, classIndex),
-    );
+    const acceptsAll = this.network.acceptsAll?.(direction) ?? Infinity;
+    this.link[queue] = Math.min(this.network.capacity[direction], acceptsAll);
+    this.capacity[queue] = Math.min(this.link[queue], this.network.accepts(direction, classIndex));
     this.seenBy[queue] = 0;
     this.contended[queue] = 0;
     this.parent[queue] = queue;
@@ -311,6 +312,7 @@ export class Scene {
     this.seenBy = roomInt32(this.seenBy, length);
     this.wishLoad = roomFloat64(this.wishLoad, length);
     this.capacity = roomFloat64(this.capacity, length);
+    this.link = roomFloat64(this.link, length);
     this.fromSwitch = roomBytes(this.fromSwitch, length);
     this.contended = roomBytes(this.contended, length);
   }

@@ -4,7 +4,7 @@
  * N is the load that the queue binds over its fastest QP; the loop runs on the link's capacity where that load is most
  * of it, else on the load itself, rounded so that like loops are run once.
  */
-import type { Balance } from './balance.js';
+import type { BalanceState } from './balance-state.js';
 import type { Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumNetwork } from './model.js';
@@ -51,7 +51,7 @@ export class Swings {
   }
 
   /** Works out the ratios; true when a queue's usable capacity has changed. */
-  find(balance: Balance): boolean {
+  find(balance: BalanceState): boolean {
     const { scene, binding, oscillation } = this;
     if (oscillation === null) return false;
     let changed = false;
