@@ -22,14 +22,12 @@ describe('the corpus of the explainability bench', () => {
   test.each(FAULT_KINDS.filter(({ name }) => name !== 'none').map((kind) => [kind.name, kind] as const))(
     'asks about every variant of %s',
     (name, kind) => {
-      const drawn = new Set<string>();
       const entries = [...FAULT_ENTRIES, STRAGGLER].filter((entry) => entry.kind === name);
-      for (const one of CASES) {
-        for (const [index, { kind: drawnKind }] of one.entries.entries()) {
-          const { params } = one.attempts[index][0] as unknown as { params: { variant: string } };
-          if (drawnKind === name) drawn.add(params.variant);
-        }
-      }
+      const drawn = new Set(
+        entries.flatMap((entry) =>
+          CASES.slice(0, 20).map(({ scene, seed }) => entry.parameters(new Prng(seed), scene).variant),
+        ),
+      );
       expect(entries.length).toBeGreaterThan(0);
       expect([...drawn].sort()).toEqual(Object.keys(kind.allSymptoms()).sort());
     },
