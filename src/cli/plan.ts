@@ -1,6 +1,12 @@
 /** `plan FILE`: what a run would do, and how it would be undone. Nothing is written or injected. */
 import type { Command } from 'commander';
-import { planView, type Plan } from '../drill/plan.js';
+import {
+  planView,
+  type Plan,
+  type PlannedFault,
+  type PlannedImpairment,
+  type PlannedTrigger,
+} from '../drill/plan.js';
 import { formatDurationNs } from '../kernel/units.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
@@ -48,7 +54,8 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   context.out(format === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made));
   if (made.unsupported.length > 0) {
     context.note('a run of this plan would be refused');
-    return EXIT.inconclusive;
+    // as `run` does: the file asks for what this fabric can't do
+    return EXIT.badInput;
   }
   context.note(`next: ${context.command(replayArguments(source, options.fabric, seed))}`);
   return EXIT.passed;
@@ -64,11 +71,8 @@ export function renderPlan(plan: Plan): string {
   for (const fault of plan.faults) {
     lines.push(`${fault.name}: ${fault.kind} ${JSON.stringify(fault.parameters)}`);
     lines.push(`  targets    ${fault.targets.map((target) => target.id).join(', ')}`);
-    for (const one of fault.impairments) {
-      lines.push(
-        `  ${formatDurationNs(one.atNs)} to ${formatDurationNs(one.untilNs)}: ${one.impairment.type} on ${impairedElement(one.impairment)}`,
-      );
-    }
+    if (fault.trigger !== undefined) lines.push(`  trigger    ${triggerText(fault.trigger)}`);
+    for (const one of fault.impairments) lines.push(`  ${impairmentText(one, fault)}`);
   }
   const { links, devices, exposedJobs, bystanderJobs } = plan.blastRadius;
   lines.push('', `blast radius: ${counted(links.length, 'link')}, ${counted(devices.length, 'device')}`);
@@ -79,8 +83,22 @@ export function renderPlan(plan: Plan): string {
       `NOT POSSIBLE here: ${fault} needs ${impairment}; this fabric can apply ${supported.join(', ')}`,
     );
   }
+  for (const note of plan.notes ?? []) lines.push('', `note: ${note}`);
   lines.push('', 'undo', ...plan.undo.map((step) => `  ${step}`));
   return `${lines.join('\n')}\n`;
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function triggerText({ boundary, fromNs, untilNs }: PlannedTrigger): string {
+  const what = boundary.number === undefined ? `a ${boundary.kind}` : `${boundary.kind} ${boundary.number}`;
+  return `waits from ${formatDurationNs(fromNs)} to ${formatDurationNs(untilNs)} for ${boundary.job} to begin ${what}`;
+}
+
+function impairmentText({ impairment, atNs, untilNs }: PlannedImpairment, fault: PlannedFault): string {
+  const from = fault.trigger === undefined ? 0 : fault.atNs;
+  const after = fault.trigger === undefined ? '' : ' after it';
+  const when = `${formatDurationNs(atNs - from)} to ${formatDurationNs(untilNs - from)}${after}`;
+  const senders = impairment.type === 'traffic' ? ` from ${impairment.fromNics.join(', ')}` : '';
+  return `${when}: ${impairment.type} on ${impairedElement(impairment)}${senders}`;
+}
