@@ -72,6 +72,18 @@ const routing = {
   routeRepair: durationNs.prefault('38ms').describe('port down to the local FIB without that next hop'),
   bgpPropagation: durationNs.prefault('20ms').describe('withdrawal or advertisement, per switch hop'),
   sessionRestore: durationNs.prefault('2s').describe('link up to the BGP session and its next hops back'),
+  staleNextHops: z
+    .boolean()
+    .default(false)
+    .describe(
+      'a switch whose next hop comes back while others are left keeps forwarding without it, although BGP lists it (FRR issue 12239)',
+    ),
+  gidCached: z
+    .boolean()
+    .default(false)
+    .describe(
+      'a NIC with a port left does not use one that comes back, since the library kept its old GID index (NCCL issue 2157)',
+    ),
   switchLatency: durationNs.prefault('500ns').describe('forwarding latency of a switch'),
   deviceBoot: durationNs.prefault('1s').describe('power back to a device that lights its ports'),
 };

@@ -6,10 +6,13 @@
  * until then they keep sending. On the way back the session needs `sessionRestore` (host links have no session, only
  * the repair time), then the advertisement travels the same way.
  * NICs with one port hear nothing, they have no choice to make; NICs with several hear as one more hop.
+ * With `staleNextHops` or `gidCached` the way back stops short: sessions and announcements are as they should be, but the
+ * node itself goes on without a next hop that came back while it had others. It is used again when none is left, or when
+ * the device starts anew.
  * Not modelled: path hunting, route dampening, a switch that boots with an empty table.
  */
 import { lagMembers } from '../../topology/lag.js';
-import type { Topology } from '../../topology/model.js';
+import { peerPort, type Topology } from '../../topology/model.js';
 import { LACP_TIMEOUT_NS, silentLossDetectionNs, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './beliefs.js';
 import { EVENT } from './event-kind.js';
@@ -38,6 +41,8 @@ export class ControlPlane {
   /** By link: how long its ends take to miss each other while both ports are up, ns; 0 where nothing would. */
   private readonly detectionNs: Float64Array;
   private readonly installed: Uint8Array;
+  /** By port: it is installed, but its owner forwards without it. */
+  private readonly forgone: Uint8Array;
   private readonly pendingRepair: Int32Array;
   private readonly pendingSession: Int32Array;
   /** By link: whether its pending timer restores the session or ends it. */
@@ -57,6 +62,7 @@ export class ControlPlane {
     const { ports, links, devices } = topology;
     this.adjacent = new Uint8Array(ports.length).fill(1);
     this.installed = new Uint8Array(ports.length).fill(1);
+    this.forgone = new Uint8Array(ports.length);
     this.pendingRepair = new Int32Array(ports.length).fill(-1);
     this.pendingSession = new Int32Array(links.length).fill(-1);
     this.restoring = new Uint8Array(links.length);
@@ -187,14 +193,50 @@ export class ControlPlane {
   private install(port: number, up: boolean): boolean {
     if (this.installed[port] === Number(up)) return false;
     this.installed[port] = Number(up);
-    this.learn(this.beliefs.graph.ownNode[port], this.topology.ports[port].link, !up);
+    if (up && this.forgoes(port)) {
+      this.forgone[port] = 1;
+      return true;
+    }
+    const node = this.beliefs.graph.ownNode[port];
+    this.forgone[port] = 0;
+    this.learn(node, this.topology.ports[port].link, !up);
+    if (!up && !this.alternatives(port).some((other) => this.forgone[other] === 0)) this.reclaim(port);
     return true;
+  }
+
+  /** A port that came back and that its owner goes on without. */
+  private forgoes(port: number): boolean {
+    const isNic = this.topology.ports[port].nic >= 0;
+    const { staleNextHops, gidCached } = this.settings;
+    if (!(isNic ? gidCached : staleNextHops)) return false;
+    return this.alternatives(port).some((other) => this.forgone[other] === 0);
+  }
+
+  /** The last way is lost: those that had been left out are taken again. */
+  private reclaim(port: number): void {
+    for (const other of this.alternatives(port)) {
+      this.forgone[other] = 0;
+      this.learn(this.beliefs.graph.ownNode[other], this.topology.ports[other].link, false);
+    }
+  }
+
+  /** Installed ports that share a next-hop group with this one: other ports of its NIC, other uplinks of its switch. */
+  private alternatives(port: number): number[] {
+    const { devices, nics, ports } = this.topology;
+    const { device, nic } = ports[port];
+    const all = nic >= 0 ? nics[nic].ports : devices[device].ports;
+    const above = (one: number): boolean => {
+      const peer = ports[peerPort(this.topology, one)].device;
+      return devices[peer].tierLevel > devices[device].tierLevel;
+    };
+    if (nic < 0 && !above(port)) return [];
+    return all.filter((other) => other !== port && this.installed[other] === 1 && (nic >= 0 || above(other)));
   }
 
   private learn(node: number, link: number, down: boolean): void {
     // What a node sees of its own ports outranks what it hears about them.
     const own = this.ownPort(node, link);
-    if (own >= 0 && this.installed[own] === Number(down)) return;
+    if (own >= 0 && (this.installed[own] === Number(down) || this.forgone[own] === 1)) return;
     if (this.beliefs.learn(node, link, down)) this.listener.beliefChanged(node);
   }
 

@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Evidence } from '../../telemetry/series.js';
 import {
   samplesOf,
   simulatedFabric,
@@ -75,4 +76,43 @@ describe('failback', () => {
       { numRuns: 25 },
     );
   }, 120_000);
+});
+
+describe('a switch that keeps stale next hops', () => {
+  const uplink = topology.links.find(({ tier }) => tier === 'leaf-spine')!;
+  const flap: Impairment = { type: 'link-cut', link: uplink.id };
+  const leaf = [uplink.portA, uplink.portB]
+    .map((port) => topology.devices[topology.ports[port].device])
+    .find(({ tier }) => tier === 'leaf')!;
+
+  async function afterFlap(settings: object): Promise<Evidence> {
+    const fabric = simulatedFabric({ ...twoJobs, settings });
+    await fabric.startJobs();
+    await fabric.advance(1e9);
+    await fabric.apply('flap', flap);
+    await fabric.advance(2e9);
+    await fabric.revert('flap', flap, {});
+    await fabric.advance(END_NS);
+    return fabric.observe({ fromNs: 0, toNs: END_NS });
+  }
+  const nextHops = (evidence: Evidence, device: string): number[] =>
+    samplesOf(evidence, 'route_next_hops', `device:${device}`).map(([, value]) => value);
+
+  it('is up with all sessions and forwards with one next hop less than before, it alone', async () => {
+    const evidence = await afterFlap({ staleNextHops: true });
+    for (const { metric, values } of evidence.series) {
+      if (metric === 'port_oper_status' || metric === 'bfd_session_status') expect(values.at(-1)).toBe(1);
+    }
+    const wrong = switches.filter(({ name }) => {
+      const counts = nextHops(evidence, name);
+      return counts.at(-1) !== counts[0];
+    });
+    expect(wrong.map(({ name }) => name)).toEqual([leaf.name]);
+    expect(nextHops(evidence, leaf.name).at(-1)).toBeLessThan(nextHops(evidence, leaf.name)[0]);
+  });
+
+  it('takes them all back where the forwarding plane follows the routes', async () => {
+    const counts = nextHops(await afterFlap({}), leaf.name);
+    expect(counts.at(-1)).toBe(counts[0]);
+  });
 });
