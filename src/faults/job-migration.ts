@@ -203,7 +203,7 @@ const MEGASCALE = 'MegaScale, arXiv 2402.15627; ByteRobust, arXiv 2509.16293';
 
 const stopped: Symptom = {
   text: 'the job stops, its count of steps goes back to the checkpoint, and it trains again',
-  metrics: ['job_state', 'job_restarts', 'job_steps', 'job_step_time_s'],
+  metrics: ['job_state', 'job_restarts', 'job_steps'],
   citation: MEGASCALE,
 };
 const moved: Symptom = {
@@ -233,12 +233,7 @@ const waiting: Symptom = {
 };
 
 const SYMPTOMS: Readonly<Record<Variant, readonly Symptom[]>> = {
-  planned: [
-    drained,
-    stopped,
-    moved,
-    { text: 'a checkpoint is written on request', metrics: ['job_checkpoint_time_s'], citation: SLURM },
-  ],
+  planned: [drained, stopped, moved],
   'after-host-loss': [lostHost, stopped, moved, redone],
   'no-spare': [lostHost, { ...stopped, text: 'the job stops and waits until the host is back' }, redone],
   'one-of-n': [drained, waiting, stopped, moved, redone],

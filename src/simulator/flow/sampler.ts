@@ -9,6 +9,7 @@ import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../k
 import { hashText } from '../../kernel/prng.js';
 import { METRICS, type MetricDefinition, type MetricName } from '../../telemetry/catalog.js';
 import { PollClock } from '../../telemetry/columns/poll-clock.js';
+import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
 import type { Topology } from '../../topology/model.js';
@@ -106,6 +107,10 @@ export class Sampler implements JobListener {
     }
   }
 
+  evidenceSize(durationNs: number): EvidenceSize {
+    return this.book.size(durationNs);
+  }
+
   evidence(fromNs: number, toNs: number): Evidence {
     return this.book.evidence(fromNs, toNs);
   }
@@ -162,7 +167,7 @@ export class Sampler implements JobListener {
     this.book.change(this.series.job_state[job], this.nowNs, 1);
     this.book.log(this.series.job_steps[job], this.nowNs, steps);
     this.book.log(this.series.job_restarts[job], this.nowNs, ++this.restarts[job]);
-    this.book.log(this.series.job_redone_steps[job], this.nowNs, (this.redoneSteps[job] += redone));
+    this.book.change(this.series.job_redone_steps[job], this.nowNs, (this.redoneSteps[job] += redone));
   }
 
   jobCompleted(job: number, tookNs: number): void {

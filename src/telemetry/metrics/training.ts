@@ -145,7 +145,8 @@ export const TRAINING_METRICS = [
     kind: 'counter',
     unit: 'steps',
     sampling: 'on-change',
-    description: 'completed steps that restarts have thrown away and that have to be done again',
+    description:
+      'completed steps that restarts have thrown away and that have to be done again; one sample when it rises',
     sources: { training: 'framework log: last step before the restart less the step of the checkpoint' },
   },
   {
