@@ -2,6 +2,7 @@
  * The command line as child processes, from file to scorecard: outputs, references, exit codes, Ctrl-C, and several
  * processes on one database. What is wrong with input is in src/cli/bad-input.spec.ts.
  */
+import { caseOf, type CorpusCase } from '../../bench/explain/corpus/case.js';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -272,6 +273,13 @@ describe('the embedded database', () => {
   });
 });
 
+/** A small tuning case with one plain fault. */
+const smallCase = (): CorpusCase =>
+  Array.from({ length: 200 }, (_, index) => caseOf(1 + index)).find(
+    ({ scene, entries, name }) =>
+      scene.gpus === 32 && entries.length === 1 && /^link-down-(cut|admin|node)/.test(name),
+  )!;
+
 describe('bench', () => {
   it('prints a table, writes JSON, and says why a case could not be measured', async () => {
     const file = join(folder, 'bench.json');
@@ -298,6 +306,25 @@ describe('bench', () => {
       value: null,
       reason: expect.stringContaining('no such case'),
     });
+  });
+
+  it('draws one case a seed, grades it beside the baselines, and names the seed that repeats it', async () => {
+    const file = join(folder, 'explain.json');
+    const { name, seed } = smallCase();
+    const seeds = ['--seeds', `${seed}..${seed + 1}`, '--output', 'text', '--output', `json=${file}`];
+    const { exitCode, stdout, stderr } = await cli.run(['bench', 'explain', '--only', name, ...seeds]);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(stdout).toMatch(new RegExp(`(^|\\n)${name} +top1 `));
+    const document = JSON.parse(readFileSync(file, 'utf8')) as { rows: Json[]; cases: Json[] };
+    expect(document).toMatchObject({
+      bench: 'explain',
+      seedRange: `${seed}..${seed + 1}`,
+      purpose: 'tuning',
+    });
+    expect(document.cases).toMatchObject([{ name, outcome: 'counted' }]);
+    expect(document.rows.map((row) => row.measure)).toEqual(
+      expect.arrayContaining(['top1_element', 'false_alarms', 'top1_element_link-votes', 'dropped_share']),
+    );
   });
 
   it('ends with 1 for a missed floor with --strict only', async () => {

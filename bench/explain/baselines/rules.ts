@@ -1,14 +1,14 @@
 /**
  * The baseline of rules: an operator's runbook, thresholds on counters, asked in the order of how plain they are.
  *
- * Dead devices and links first, then speeds, errors, pauses, full queues, slow slots, slow GPUs, and retries last. Each
+ * Dead devices and links first, then speeds, errors, pauses, slow slots, slow GPUs, full queues, and retries last. Each
  * rule names the element with the worst reading. Thresholds are those of common alerts: any lost link, any uncorrectable
- * codeword, a pre-FEC ratio past the KP4 limit, one per cent of the time paused, a megabyte queued, a tenth of the time
- * stalled on PCIe, a fifth slower than the peers. It weighs nothing, and compares no element with another.
+ * codeword, a pre-FEC ratio past the KP4 limit, one per cent of the time paused, a tenth of the time stalled on PCIe, a
+ * fifth slower than the peers, twice the deepest queue of the first polls. It weighs nothing, and compares no element with another.
  */
 import { elementName, elementRef } from '../../../src/kernel/elements.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
-import { EvidenceIndex } from '../../../src/telemetry/series.js';
+import { EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
 import type { CulpritKind } from '../../../src/telemetry/vocabulary.js';
 import type { Topology } from '../../../src/topology/model.js';
 import type { Baseline, Suspect } from './answer.js';
@@ -106,7 +106,14 @@ const pausingNic: Rule = (index, input) => {
   });
 };
 
-const fullQueue: Rule = (index) => named('incast', above(index, 'queue_depth_max_bytes', most, 1e6));
+/** Twice as much as was ever seen in its first ten polls, and not less than a megabyte. */
+const fullQueue: Rule = (index) =>
+  named(
+    'incast',
+    above(index, 'queue_depth_max_bytes', (series) => most(series) / Math.max(1e6, usualMost(series)), 2),
+  );
+
+const usualMost = (series: Series): number => Math.max(0, ...fresh(series).slice(0, 10));
 
 const slowSlot: Rule = (index) => {
   const stalled = (metric: string): string[] =>
@@ -146,8 +153,8 @@ const RUNBOOK: readonly Rule[] = [
   slowLink,
   badSignal,
   pausingNic,
-  fullQueue,
   slowSlot,
   slowGpu,
+  fullQueue,
   retryingNic,
 ];
