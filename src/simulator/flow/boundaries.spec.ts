@@ -22,6 +22,15 @@ const spec = {
   ],
 };
 
+type Simulator = ReturnType<typeof flowSimulator>;
+
+const toBoundary = (
+  simulator: Simulator,
+  kind: 'step' | 'collective' | 'checkpoint',
+  untilNs: number,
+  number?: number,
+): number | undefined => simulator.advanceToFirstBoundary([{ job: 0, kind, number }], untilNs)?.beganNs;
+
 const started = () => {
   const simulator = flowSimulator(spec);
   simulator.startJobs();
@@ -31,9 +40,9 @@ const started = () => {
 describe('advancing to a boundary', () => {
   it('stops at the instant at which the first step, or a later one, begins', () => {
     const simulator = started();
-    expect(simulator.advanceToBoundary(0, 'step', 10e9)).toBe(500e6);
+    expect(toBoundary(simulator, 'step', 10e9)).toBe(500e6);
     expect(simulator.nowNs).toBe(500e6);
-    const beganNs = simulator.advanceToBoundary(0, 'step', 10e9, 4)!;
+    const beganNs = toBoundary(simulator, 'step', 10e9, 4)!;
     const ends = samplesOf(simulator.evidence(0, beganNs), 'job_steps', 'job:ring');
     expect(ends.at(-1)).toEqual([beganNs / 1e9, 3]);
     expect(simulator.nowNs).toBe(beganNs);
@@ -41,21 +50,21 @@ describe('advancing to a boundary', () => {
 
   it('counts collectives over the fabric, not computations', () => {
     const simulator = started();
-    expect(simulator.advanceToBoundary(0, 'collective', 10e9)).toBe(600e6);
-    const secondNs = simulator.advanceToBoundary(0, 'collective', 10e9, 2)!;
+    expect(toBoundary(simulator, 'collective', 10e9)).toBe(600e6);
+    const secondNs = toBoundary(simulator, 'collective', 10e9, 2)!;
     expect(secondNs).toBeGreaterThan(600e6);
-    expect(secondNs).toBeLessThan(simulator.advanceToBoundary(0, 'step', 10e9)!);
+    expect(secondNs).toBeLessThan(toBoundary(simulator, 'step', 10e9)!);
   });
 
   it('goes as far as it was told when there is none, and says so', () => {
     const simulator = started();
-    expect(simulator.advanceToBoundary(0, 'step', 400e6)).toBeUndefined();
+    expect(toBoundary(simulator, 'step', 400e6)).toBeUndefined();
     expect(simulator.nowNs).toBe(400e6);
   });
 
   it('changes nothing about what the fabric does', () => {
     const stopped = started();
-    stopped.advanceToBoundary(0, 'collective', 3e9, 5);
+    toBoundary(stopped, 'collective', 3e9, 5);
     stopped.advance(3e9);
     const straight = started();
     straight.advance(3e9);

@@ -14,6 +14,7 @@ import type { Job } from '../../workload/job.js';
 import { priorityClasses } from '../congestion-settings.js';
 import type { FabricSettings } from '../settings.js';
 import { Beliefs } from './beliefs.js';
+import { watchBoundaries, type WantedBoundary } from './boundary-watch.js';
 import { ByteBook } from './byte-book.js';
 import { assembleCongestion } from './congestion-parts.js';
 import { Connections } from './connections.js';
@@ -26,7 +27,7 @@ import { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './flow-shape.js';
 import { InjectedTraffic } from './injected-traffic.js';
 import { prepareJob, type KnownConnections, type ReadyJob } from './job-program.js';
-import { JobRunner, type BoundaryKind } from './job-runner.js';
+import { JobRunner } from './job-runner.js';
 import { JobSupervisor, type MoveOrder } from './job-supervisor.js';
 import { JobLatencies } from './latencies.js';
 import { PathUse } from './path-use.js';
@@ -259,37 +260,16 @@ export class FlowSimulator extends FabricControls {
     this.moveTo(Math.max(this.clockNs, toNs));
   }
 
-  /**
-   * Runs up to and including the instant at which a job's next boundary of that kind begins, or to `untilNs` without one.
-   *
-   * @param number the boundary wanted, counted over the job's life from 1; the next one when left out
-   * @returns when it began, ns; undefined when it did not
-   */
-  advanceToBoundary(job: number, kind: BoundaryKind, untilNs: number, number?: number): number | undefined {
-    return this.advanceToFirstBoundary([{ job, kind, number }], untilNs)?.beganNs;
-  }
-
-  /** The same for the first of several. @returns which of them it was, too */
+  /** Runs up to and including the instant at which the first of these boundaries of jobs begins, or to `untilNs`. */
   advanceToFirstBoundary(
-    wanted: readonly { job: number; kind: BoundaryKind; number?: number }[],
+    wanted: readonly WantedBoundary[],
     untilNs: number,
   ): { index: number; beganNs: number } | undefined {
-    let found: { index: number; beganNs: number } | undefined;
-    this.runner.onBoundary = (job, kind, count, beganNs) => {
-      if (found !== undefined) return;
-      const index = wanted.findIndex(
-        (one) => one.job === job && one.kind === kind && count >= (one.number ?? 0),
-      );
-      if (index >= 0) found = { index, beganNs };
-    };
-    try {
-      while (found === undefined && this.clockNs < untilNs) {
-        this.advance(Math.min(untilNs, Math.max(this.clockNs, this.queue.nextNs)));
-      }
-    } finally {
-      this.runner.onBoundary = undefined;
-    }
-    return found;
+    return watchBoundaries(this.runner, wanted, () => {
+      if (this.clockNs >= untilNs) return false;
+      this.advance(Math.min(untilNs, Math.max(this.clockNs, this.queue.nextNs)));
+      return true;
+    });
   }
 
   /**

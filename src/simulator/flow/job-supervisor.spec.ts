@@ -73,7 +73,7 @@ describe('a checkpoint', () => {
 
   it('over the fabric takes what the network takes, and fills the storage host’s ports', () => {
     const simulator = started({ checkpoint: { every: 10, bytesPerRank: '5GB', to: 'host-4' } });
-    const beganNs = simulator.advanceToBoundary(0, 'checkpoint', 10e9)!;
+    const beganNs = simulator.advanceToFirstBoundary([{ job: 0, kind: 'checkpoint' }], 10e9)!.beganNs;
     simulator.advance(beganNs + 2e9);
     const [, tookS] = samplesOf(all(simulator), 'job_checkpoint_time_s', LLM)[1];
     // Two ranks write to each NIC, one from each host, at 400 Gbit/s less headers.
