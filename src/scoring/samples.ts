@@ -2,10 +2,11 @@
  * Reading series for scoring: fresh samples only, counters as bytes or events between two instants.
  *
  * N/A and repeated answers are left out, so that a counter which went silent never reads as zero: over a gap of more
- * than three poll intervals a counter has no value.
+ * than three poll intervals a counter has no value. Counters that wrapped are read as if they had not.
  */
 import { QUALITY } from '../telemetry/series.js';
 import type { Series } from '../telemetry/series.js';
+import { unwrapped } from '../telemetry/wrapping.js';
 import { median } from './statistics.js';
 
 /** A gap of more than this many usual poll intervals is silence. */
@@ -20,12 +21,17 @@ export interface Sample {
 export function freshSamples(series: Series | undefined): Sample[] {
   const samples: Sample[] = [];
   if (series === undefined) return samples;
-  for (let at = 0; at < series.timesNs.length; at++) {
-    if (series.quality[at] === QUALITY.fresh && Number.isFinite(series.values[at])) {
-      samples.push({ timeNs: series.timesNs[at], value: series.values[at] });
+  const { timesNs, values, quality, metric } = series;
+  for (let at = 0; at < timesNs.length; at++) {
+    if (quality[at] === QUALITY.fresh && Number.isFinite(values[at])) {
+      samples.push({ timeNs: timesNs[at], value: values[at] });
     }
   }
-  return samples;
+  const whole = unwrapped(
+    metric,
+    Float64Array.from(samples, ({ value }) => value),
+  );
+  return samples.map(({ timeNs }, at) => ({ timeNs, value: whole[at] }));
 }
 
 /** The usual distance of samples; NaN for fewer than two. */

@@ -12,6 +12,9 @@ import { METRICS, type MetricName } from './catalog.js';
 
 const ratio = z.number().min(0).max(1);
 const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricName[]];
+const counterNames = METRICS.filter(({ kind, sampling }) => kind === 'counter' && sampling === 'poll').map(
+  ({ name }) => name,
+) as [MetricName, ...MetricName[]];
 const interval = durationNs.refine((ns) => ns >= 1e6, 'must be at least 1ms');
 
 export const telemetrySchema = z
@@ -29,6 +32,35 @@ export const telemetrySchema = z
     repeated: ratio
       .default(0)
       .describe('share of samples that repeat the last answer, since a cache was stale'),
+    late: ratio.default(0).describe('share of polled samples that come late and are stamped when they come'),
+    lateBy: durationNs
+      .prefault('200ms')
+      .describe('most that a late sample is late; it always comes before the next one'),
+    clockSkew: durationNs
+      .prefault('0s')
+      .describe('how far the clock of a device may be off, either way; it stamps what the device tells'),
+    clockDrift: z
+      .number()
+      .min(0)
+      .max(1000)
+      .default(0)
+      .describe('how much faster or slower that clock may run, parts per million'),
+    silent: ratio
+      .default(0)
+      .describe('share of devices, drawn by the seed, of which no telemetry is collected'),
+    silentDevices: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('names or patterns of devices of which no telemetry is collected: leaf-[1-4]'),
+    unsupported: z
+      .array(z.enum(metricNames))
+      .default([])
+      .describe('polled metrics that no device supports: every answer is N/A'),
+    clearOnRead: z
+      .array(z.enum(counterNames))
+      .default([])
+      .describe('counters that start again when read: what a lost answer had counted is lost'),
+    counters32: z.array(z.enum(counterNames)).default([]).describe('counters of 32 bits, which wrap'),
     metrics: z
       .array(z.enum(metricNames))
       .min(1)

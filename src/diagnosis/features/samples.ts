@@ -7,6 +7,7 @@
  */
 import { QUALITY } from '../../telemetry/series.js';
 import type { Series } from '../../telemetry/series.js';
+import { unwrapped } from '../../telemetry/wrapping.js';
 import type { Interval } from './context.js';
 
 /** A state that held for a while; NaN means unknown. */
@@ -45,12 +46,13 @@ export function freshColumn(series: Series | undefined): Column {
 function readFresh(series: Series): Column {
   const { timesNs, values, quality } = series;
   const total = timesNs.length;
-  if (series.regular === true) return { count: total, timesNs, values };
+  if (series.constant === true) return { count: total, timesNs, values };
+  if (series.regular === true) return { count: total, timesNs, values: unwrapped(series.metric, values) };
   const isFresh = (index: number): boolean =>
     quality[index] === QUALITY.fresh && !Number.isNaN(values[index]);
   let count = 0;
   for (let index = 0; index < total; index++) if (isFresh(index)) count++;
-  if (count === total) return { count, timesNs, values };
+  if (count === total) return { count, timesNs, values: unwrapped(series.metric, values) };
   const column = { count, timesNs: new Float64Array(count), values: new Float64Array(count) };
   let next = 0;
   for (let index = 0; index < total; index++) {
@@ -58,6 +60,7 @@ function readFresh(series: Series): Column {
     column.timesNs[next] = timesNs[index];
     column.values[next++] = values[index];
   }
+  column.values = unwrapped(series.metric, column.values);
   return column;
 }
 

@@ -69,7 +69,7 @@ export class DevicePolls {
           else column.skip(starts[from], starts[to]);
         }
       }
-      if (!always) this.book.disturb(column, round);
+      this.book.disturb(column, round);
     }
   }
 

@@ -30,6 +30,7 @@ import type { PhysicalLayer } from './physical-layer.js';
 import type { Placements } from './placements.js';
 import type { QpTimers } from './qp-timers.js';
 import { SeriesBook } from './series-book.js';
+import { NO_DEVICE } from './telemetry-flaws.js';
 import type { Signals } from './signals.js';
 
 /** Collectors among which the devices of a round are dealt out. */
@@ -80,12 +81,12 @@ export class Sampler implements JobListener {
   ) {
     this.restarts = new Int32Array(sources.jobs.length);
     this.redoneSteps = new Int32Array(sources.jobs.length);
-    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0));
+    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0), sources.topology);
     const ids = this.elementIds();
     const watched = new Set<MetricName>(settings.metrics ?? METRICS.map(({ name }) => name));
     for (const metric of METRICS) {
       const { name } = metric;
-      this.series[name] = this.book.open(name, ids(metric), watched.has(name));
+      this.series[name] = this.book.open(name, ids(metric), this.ownerOf(metric), watched.has(name));
     }
     this.addDeviceGroups(new DeviceReadings(sources, settings.noise, seed));
     this.groups.push(new JobPolls(sources, this.book, this.series, new PollClock(settings.jobInterval, 0)));
@@ -276,6 +277,23 @@ export class Sampler implements JobListener {
           return ids[element as keyof typeof ids];
       }
     };
+  }
+
+  /** The device that answers for an element; figures of a job come from its log, those of a host's use from the scheduler. */
+  private ownerOf({ name, element }: MetricDefinition): (index: number) => number {
+    const { ports, nics } = this.sources.topology;
+    switch (element) {
+      case 'device':
+        return name.startsWith('host_') ? () => NO_DEVICE : (device) => device;
+      case 'port':
+        return (port) => ports[port].device;
+      case 'queue':
+        return (queue) => ports[queue % ports.length].device;
+      case 'nic':
+        return (nic) => nics[nic].host;
+      default:
+        return () => NO_DEVICE;
+    }
   }
 
   private hasPortMetric(metric: MetricName, port: number): boolean {

@@ -25,6 +25,11 @@ export class PollClock {
     return this.timeNs(this.rounds);
   }
 
+  /** How many rounds are due up to an instant, itself included. */
+  roundsUntil(timeNs: number): number {
+    return Math.max(0, Math.floor((timeNs - this.phaseNs) / this.intervalNs) + 1);
+  }
+
   timeNs(round: number): number {
     return this.phaseNs + round * this.intervalNs;
   }

@@ -85,7 +85,7 @@ export class PollColumn {
     for (let element = from; element < to; element++) {
       const value = read(indices[element]);
       rows[row + element] = value;
-      if (value !== value) this.mark(element, QUALITY.notAvailable);
+      if (Number.isNaN(value)) this.mark(element, QUALITY.notAvailable);
     }
   }
 
@@ -106,6 +106,19 @@ export class PollColumn {
     this.codes[at] = code;
     this.disturbed[element] = 1;
     this.stageHasCodes = true;
+  }
+
+  /** Code and value of a sample of this round. */
+  codeNow(element: number): number {
+    return this.codes?.[this.row + element] ?? QUALITY.fresh;
+  }
+
+  valueNow(element: number): number {
+    return this.rows[this.row + element];
+  }
+
+  replaceNow(element: number, value: number): void {
+    this.rows[this.row + element] = value;
   }
 
   /** Nothing arrives from elements `from` up to `to` in this round. */
