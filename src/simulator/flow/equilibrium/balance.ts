@@ -158,18 +158,12 @@ export class Balance extends BalanceState {
 
   /** Takes from every flow what the search left over on its fullest link, so that none carries more than it can. */
   private fit(): void {
-    const { scene, load, rate } = this;
-    this.senders.spend(false);
-    for (let at = 0; at < scene.activeCount; at++) {
-      const flow = scene.activeFlows[at];
-      let factor = 1;
-      for (let entry = scene.entryStart[flow]; entry < scene.entryStart[flow + 1]; entry++) {
-        const queue = scene.entryQueue[entry];
-        if (this.buffers.limit[queue] < Infinity || load[queue] === 0) continue;
-        factor = min(factor, (this.shareOf(queue) * this.usable[queue]) / load[queue]);
-      }
-      rate[flow] *= factor;
-    }
+    const { scene, load, repeats } = this;
+    const repeating = repeats.some;
+    repeats.some = false;
+    this.fitTo(true);
+    repeats.some = repeating;
+    if (repeating) this.fitTo(false);
     for (let pass = 0; pass < 2; pass++) {
       this.senders.spend(false);
       for (let queue = 0; queue < scene.queueCount; queue++) {
@@ -178,5 +172,21 @@ export class Balance extends BalanceState {
       }
     }
     for (let at = 0; at < scene.orderCount; at++) this.hold(scene.order[at]);
+  }
+
+  /** @param lossy also where a queue drops: useful bytes must get through, repeats need not */
+  private fitTo(lossy: boolean): void {
+    const { scene, load, rate } = this;
+    this.senders.spend(false);
+    for (let at = 0; at < scene.activeCount; at++) {
+      const flow = scene.activeFlows[at];
+      let factor = 1;
+      for (let entry = scene.entryStart[flow]; entry < scene.entryStart[flow + 1]; entry++) {
+        const queue = scene.entryQueue[entry];
+        if ((!lossy && this.buffers.limit[queue] < Infinity) || load[queue] === 0) continue;
+        factor = min(factor, (this.shareOf(queue) * this.usable[queue]) / load[queue]);
+      }
+      rate[flow] *= factor;
+    }
   }
 }

@@ -21,6 +21,7 @@ export interface Traffic {
   rate: Float64Array;
   load: Float64Array;
   pairRate: Float64Array;
+  pairLimited: Float64Array;
   delay: Float64Array;
   drop: Float64Array;
   spill: Float64Array;
@@ -86,7 +87,11 @@ export class Repeats {
       if (queue === traffic.limiter[flow]) traffic.limitedLoad[queue] += extra;
       const stays = (1 - drop[queue]) * (1 - spill[queue]);
       arrives *= stays;
-      if (hop + 1 < end) pairRate[scene.hopPair[hop]] += useful * (arrives - 1);
+      if (hop + 1 < end) {
+        const passed = useful * (arrives - 1);
+        pairRate[scene.hopPair[hop]] += passed;
+        if (queue === traffic.limiter[flow]) traffic.pairLimited[scene.hopPair[hop]] += passed;
+      }
       passes *= stays;
       roundTripNs +=
         2 * network.delayNs[direction] + delay[queue] + network.packetBytes / network.capacity[direction];
