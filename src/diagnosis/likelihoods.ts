@@ -34,6 +34,7 @@ export const HYPOTHESES = [
   'ecmp-collision/unknown',
   'ecn-misconfig/configuration',
   'pfc-misconfig/configuration',
+  'stale-route/switch',
   'optic-error/cable',
   'optic-error/host',
   'optic-error/switch',
@@ -75,6 +76,7 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   /** A switch, set otherwise than its peers. */
   'ecn-misconfig/configuration': 3e-5,
   'pfc-misconfig/configuration': 3e-5,
+  'stale-route/switch': 2e-5,
   'optic-error/cable': 2e-4,
   'optic-error/host': 1e-4,
   'optic-error/switch': 1e-4,
@@ -330,6 +332,10 @@ export const LIKELIHOODS = likelihood({
   /** It sent before the restart and is silent after it; another host was silent and sends. */
   'bytes-left-with-them': { noFault: 1e-3, ...moved(0.9) },
   'bytes-came-elsewhere': { noFault: 0.01, ...moved(0.9) },
+  /** Every port and session is up for long, and a port of the switch is next hop for less than it was. */
+  'routes-missing-after-repair': { noFault: 1e-6, 'stale-route/switch': 0.97 },
+  /** It sends nothing (asked where it is no next hop any more). */
+  'repaired-port-idle': { noFault: 0.05, 'stale-route/switch': 0.95 },
   /** A rank on the host computes longer than the ranks of its job elsewhere; jobs may be uneven by design. */
   'computes-longer-than-peers': { noFault: 2e-3, 'straggler/host': 0.98 },
   /** It did not always: at some earlier poll it was as fast as they were (asked only when it was slow later). */

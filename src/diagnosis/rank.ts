@@ -1,7 +1,7 @@
 /**
  * From candidates to culprits with probabilities.
  *
- * Candidates that differ in side or direction add up to one explanation. Explanations compete only where they explain
+ * Candidates for the same units that differ in side or direction add up to one explanation. Explanations compete only where they explain
  * the same units, so that two faults far apart don't share one probability. A wide one (a dead device, a dead NIC, a slow
  * switch) competes with the *set* of faults its units would need without it: one cause against many, each with its own
  * prior (Occam's razor as arithmetic). The strongest wide one that beats its units takes them; what is left is judged
@@ -47,7 +47,7 @@ export function rank(candidates: readonly Candidate[]): Ranking {
 function groupVariants(candidates: readonly Candidate[]): Candidate[][] {
   const groups = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
-    const key = `${kindOf(candidate.hypothesis)} ${candidate.element.id}`;
+    const key = `${kindOf(candidate.hypothesis)} ${candidate.element.id} ${candidate.covers.join()}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [candidate]);
     else group.push(candidate);

@@ -4,7 +4,9 @@
  * Ranks report the payload of every connection, NICs report bytes on the wire; a healthy fabric shows one ratio between
  * the two everywhere (headers, ACKs), which is read off the NICs themselves. What lies above it was sent by somebody
  * else: a checkpoint, a storage, another tenant. A receiver is found poll by poll, its senders over all of that time,
- * since each of many sends little. Where connections of a rank are missing from the evidence nothing is said about it.
+ * since each of many sends little. Both must stand out from what skewed and lost polls show at the other NICs, and what
+ * was received must have been sent: bytes without a sender are a matter of polls. Where connections of a rank are missing
+ * from the evidence nothing is said about its NIC.
  * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
  */
 import { edgeId, nicId } from '../../kernel/elements.js';
@@ -12,11 +14,17 @@ import type { MetricName } from '../../telemetry/catalog.js';
 import type { Nic } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
 import { writtenPerRank } from './checkpoint-traffic.js';
+import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { freshColumn, gainWithin } from './samples.js';
 import type { Column } from './samples.js';
 import { median } from './statistics.js';
 
+/** How far bytes must stand out from what polls alone make of the other NICs. */
+const STANDS_OUT = 8;
+/** Part of what was received that found senders must have sent, and of the NICs that must be known to ask for them. */
+const SENT_SHARE = 0.4;
+const KNOWN_SHARE = 0.9;
 /** Share of a NIC's speed from which foreign bytes in one poll are believed; skewed polls reach less. */
 const LEAST_SHARE = 0.04;
 /** The same for a sender, over the whole time. */
@@ -52,24 +60,57 @@ export interface ForeignLoad {
 interface Excess {
   /** At the NIC's own polls. */
   timesNs: Float64Array;
-  /** Bytes on the wire that jobs do not account for, up to each poll. */
+  /** Bytes on the wire that jobs do not account for, up to each poll: what later polls do not take back. */
   bytes: Float64Array;
+  /** The same as the polls show it. */
+  raw: Float64Array;
 }
 
 export function observeForeignLoads(context: Context): ForeignLoad[] {
   const received = excesses(context, 'port_rx_bytes', 1);
   const sent = excesses(context, 'port_tx_bytes', 0);
-  return context.topology.nics.flatMap((nic) => {
-    const load = loadOf(context, nic, received[nic.index]);
-    return load === null || moved(context, received, load) || isRepeats(context, nic, load)
-      ? []
-      : [{ ...load, senders: sendersOf(context, sent, load) }];
+  const noise = pollNoise(received);
+  const found = context.topology.nics.flatMap(
+    (nic) => loadOf(context, nic, received[nic.index], noise) ?? [],
+  );
+  const loads = found.filter(
+    (load) => !moved(received, load) && !isRepeats(context, context.topology.nics[load.nic], load),
+  );
+  return loads
+    .map((load) => ({ ...load, senders: sendersOf(context, sent, load) }))
+    .filter((load) => wasSent(sent, loads, load));
+}
+
+/** What one poll is off by through skew and loss of samples alone, bytes/ns: the NICs that nobody loads are the control. */
+function pollNoise(excess: readonly (Excess | null)[]): number {
+  const rates = excess.flatMap((one) => {
+    if (one === null || one.bytes.length < 2) return [];
+    const { timesNs, bytes } = one;
+    const own = Array.from({ length: bytes.length - 1 }, (_, index) =>
+      Math.abs((bytes[index + 1] - bytes[index]) / (timesNs[index + 1] - timesNs[index])),
+    );
+    return [median(own)];
   });
+  return rates.length === 0 ? 0 : median(rates);
+}
+
+/** Whether the senders that were found sent enough for all that was received at the time; true where many are not known. */
+function wasSent(
+  sent: readonly (Excess | null)[],
+  loads: readonly Received[],
+  { during, senders }: ForeignLoad,
+): boolean {
+  const known = sent.filter((excess) => excess !== null).length;
+  if (known < KNOWN_SHARE * sent.length) return true;
+  const all = loads
+    .filter((load) => overlaps(load.during, during))
+    .reduce((sum, { bytes }) => sum + bytes, 0);
+  return senders.reduce((sum, { bytes }) => sum + bytes, 0) >= SENT_SHARE * all;
 }
 
 type Received = Omit<ForeignLoad, 'senders'>;
 
-function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | null {
+function loadOf(context: Context, nic: Nic, excess: Excess | null, noise: number): Received | null {
   if (excess === null) return null;
   const { timesNs, bytes } = excess;
   const speed = nicBytesPerNs(context, nic);
@@ -81,7 +122,7 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | n
   for (let index = 1; index < timesNs.length; index++) {
     const gained = bytes[index] - bytes[index - 1];
     const spanNs = timesNs[index] - timesNs[index - 1];
-    if (gained < LEAST_SHARE * speed * spanNs) continue;
+    if (gained < Math.max(LEAST_SHARE * speed, STANDS_OUT * noise) * spanNs) continue;
     if (from < 0) from = index;
     to = index;
     total += gained;
@@ -104,13 +145,13 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null): Received | n
 
 function sendersOf(context: Context, sent: readonly (Excess | null)[], load: Received): ForeignSender[] {
   const lastsNs = load.during.toNs - load.during.fromNs;
-  const senders = context.topology.nics.flatMap((nic): ForeignSender[] => {
-    const excess = sent[nic.index];
-    if (excess === null || nic.index === load.nic) return [];
-    const bytes = gainOf(excess, load.during);
-    return bytes >= LEAST_SENDER_SHARE * nicBytesPerNs(context, nic) * lastsNs
-      ? [{ nic: nic.index, bytes }]
-      : [];
+  const { nics } = context.topology;
+  const gains = sent.map((excess) => (excess === null ? 0 : gainOf(excess, load.during)));
+  const noise = median(gains.map((gain) => Math.abs(gain)));
+  const senders = nics.flatMap((nic): ForeignSender[] => {
+    const bytes = gains[nic.index];
+    const least = Math.max(LEAST_SENDER_SHARE * nicBytesPerNs(context, nic) * lastsNs, STANDS_OUT * noise);
+    return nic.index !== load.nic && bytes >= least ? [{ nic: nic.index, bytes }] : [];
   });
   const most = Math.max(0, ...senders.map(({ bytes }) => bytes));
   return senders
@@ -125,9 +166,10 @@ function isRepeats(context: Context, nic: Nic, load: Received): boolean {
 }
 
 /** Foreign bytes here that are missing elsewhere at the same time belong to ranks that moved. */
-function moved(context: Context, received: readonly (Excess | null)[], load: Received): boolean {
+function moved(received: readonly (Excess | null)[], load: Received): boolean {
   const missing = received.reduce(
-    (sum, excess) => sum + (excess === null ? 0 : Math.max(0, -gainOf(excess, load.during))),
+    (sum, excess) =>
+      sum + (excess === null ? 0 : Math.max(0, -gainOf({ ...excess, bytes: excess.raw }, load.during))),
     0,
   );
   return missing > MOVED_SHARE * load.bytes;
@@ -151,7 +193,10 @@ function nicBytesPerNs({ topology }: Context, nic: Nic): number {
 function excesses(context: Context, metric: MetricName, end: 0 | 1): (Excess | null)[] {
   const { nics } = context.topology;
   const edges = connectionsOf(context);
-  const wires = nics.map((nic) => wireBytes(context, metric, nic));
+  const wires = nics.map((nic) => {
+    const own = edges[nic.index];
+    return own === null ? null : covered(wireBytes(context, metric, nic), own[end]);
+  });
   const payloads = wires.map((wire, nic) => {
     const own = edges[nic];
     if (wire === null || own === null) return null;
@@ -160,18 +205,40 @@ function excesses(context: Context, metric: MetricName, end: 0 | 1): (Excess | n
     return sum;
   });
   const factor = wireFactor(wires, payloads);
-  const storing = nicsOfCheckpoints(context);
   return wires.map((wire, nic) => {
     const payload = payloads[nic];
     if (wire === null || payload === null) return null;
-    const bytes = wire.values.map(
+    const raw = wire.values.map(
       (value, index) => value - wire.values[0] - factor * (payload[index] - payload[0]),
     );
-    // What a checkpoint has yet to write is no gap that others could fill.
-    if (storing.has(nic))
-      for (let at = 1; at < bytes.length; at++) bytes[at] = Math.max(bytes[at], bytes[at - 1]);
-    return { timesNs: wire.timesNs, bytes };
+    return { timesNs: wire.timesNs, raw, bytes: kept(raw) };
   });
+}
+
+/** Foreign bytes only add up; what a skewed or a missing poll adds for a while is taken back by the next ones. */
+function kept(raw: Float64Array): Float64Array {
+  const bytes = raw.slice();
+  for (let index = bytes.length - 2; index >= 0; index--)
+    bytes[index] = Math.min(bytes[index], bytes[index + 1]);
+  return bytes;
+}
+
+/** Polls of a NIC while all connections were read; null when that are too few. */
+function covered(wire: Column | null, connections: readonly Column[]): Column | null {
+  if (wire === null) return null;
+  const fromNs = Math.max(-Infinity, ...connections.map(({ timesNs }) => timesNs[0]));
+  const toNs = Math.min(Infinity, ...connections.map(({ timesNs, count }) => timesNs[count - 1]));
+  const slackNs = (wire.timesNs[wire.count - 1] - wire.timesNs[0]) / wire.count / 4;
+  let first = 0;
+  let end = wire.count;
+  while (first < end && wire.timesNs[first] < fromNs - slackNs) first++;
+  while (end > first && wire.timesNs[end - 1] > toNs + slackNs) end--;
+  if (end - first < 2) return null;
+  return {
+    count: end - first,
+    timesNs: wire.timesNs.subarray(first, end),
+    values: wire.values.subarray(first, end),
+  };
 }
 
 /** Wire bytes per payload byte, as most NICs show it. */

@@ -16,6 +16,8 @@ import { gainWithin, increments, samplesWithin } from './samples.js';
 const PRIORITIES = [0, 1, 2, 3, 4, 5, 6, 7];
 /** A port that sends so much of its speed over a whole poll is full. */
 const FULL = 0.9;
+/** Keepalives and protocols send less than this part of its speed. */
+const IDLE = 1e-3;
 const BYTES_PER_NS_PER_GBPS = 0.125;
 
 /** Classes of which anything of a port's queues is told. */
@@ -59,6 +61,12 @@ export function busiest(context: Context, port: number, during: Interval): numbe
   if (polls.length === 0) return null;
   const most = Math.max(...polls.map(({ fromNs, toNs, gain }) => gain / (toNs - fromNs)));
   return most / (rateGbps * BYTES_PER_NS_PER_GBPS);
+}
+
+/** Whether a port sent hardly anything in a stretch; null when it was not read. */
+export function movedNothing(context: Context, port: number, during: Interval): boolean | null {
+  const load = busiest(context, port, during);
+  return load === null ? null : load < IDLE;
 }
 
 /** Whether more came for a port than it could send; null when nothing tells. */

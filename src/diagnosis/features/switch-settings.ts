@@ -165,7 +165,8 @@ function discardsOf(context: Context, device: number, polls: readonly QueuePoll[
           !excused.some((span) => overlaps(span, drop)),
       );
   });
-  return sorted([...onArrival.flatMap((series) => rises(series)), ...overflows]);
+  const drops = [...onArrival.flatMap((series) => rises(series)), ...overflows];
+  return drops.length < FEWEST_POLLS ? [] : sorted(drops);
 }
 
 /** From the poll in which the pause watchdog acted on a queue of a port to that in which it gave it back. */

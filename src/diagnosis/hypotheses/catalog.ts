@@ -15,6 +15,7 @@ import { pauseStorm } from './pause-storm.js';
 import { slowHostSide } from './slow-host-side.js';
 import { slowReceiver } from './slow-receiver.js';
 import { speedDowngrade } from './speed-downgrade.js';
+import { staleRoute } from './stale-route.js';
 import { straggler } from './straggler.js';
 import { switchMisconfig } from './switch-misconfig.js';
 
@@ -31,6 +32,7 @@ export const FAMILIES: readonly Family[] = [
   incast,
   ecmpCollision,
   switchMisconfig,
+  staleRoute,
   straggler,
   jobMigration,
 ];

@@ -1,0 +1,71 @@
+/**
+ * A switch that does not take a repaired way back: its ports are up, its sessions too, its next-hop group is not whole.
+ *
+ * Traffic then crowds on the ways that are left, after the repair just as during the outage, and nothing looks down (FRR
+ * issue 12239: two of six members after a flap). The failure before it is a culprit of its own; this one begins where
+ * that one ends. Not modelled: which process of the switch lost the route.
+ */
+import { deviceId, elementRef, portId } from '../../kernel/elements.js';
+import { seconds } from '../features/change.js';
+import type { Context } from '../features/context.js';
+import { movedNothing } from '../features/queues.js';
+import { observeStaleRoutes } from '../features/stale-routes.js';
+import type { StaleRoutes } from '../features/stale-routes.js';
+import type { Explanation } from '../explanation.js';
+import { listed, since } from '../wording.js';
+import { outcome } from './hypothesis.js';
+import type { Family } from './hypothesis.js';
+
+export const staleRoute: Family = {
+  hypotheses: ['stale-route/switch'],
+  hypothesise: (context) =>
+    context.once(observeStaleRoutes).map((stale) => ({
+      hypothesis: 'stale-route/switch',
+      element: elementRef(deviceId(context.deviceName(stale.device))),
+      direction: 'both',
+      covers: [`routes ${stale.device}`],
+      links: stale.ports.map(({ port }) => context.topology.ports[port].link),
+      device: stale.device,
+      findings: [
+        { signature: 'routes-missing-after-repair', outcome: 'present' },
+        { signature: 'repaired-port-idle', outcome: outcome(isIdle(context, stale)) },
+      ],
+      during: stale.during,
+      onsetNs: stale.during.fromNs,
+    })),
+  cause: (context, culprit) => {
+    const ports = listed(portsOf(context, culprit).map(({ port }) => context.portName(port)));
+    return `did not take ${ports} back into its next-hop groups after ${since(culprit)}, though every port and session was up`;
+  },
+  reason: () =>
+    'The repair is complete and the routes are not: clear the routes of the switch, or restart its routing.',
+  series: (context, culprit) => [
+    context.readDevice('route_next_hops', culprit.device ?? 0),
+    ...portsOf(context, culprit).flatMap(({ port }) => [
+      context.readPort('route_port_prefixes', port),
+      context.readPort('port_tx_bytes', port),
+    ]),
+  ],
+  steps: (context, culprit) =>
+    portsOf(context, culprit).map(({ port, before, now }) => ({
+      element: elementRef(portId(context.portName(port))),
+      claim: `was a next hop for ${before} prefixes before, and for ${now} after it came up`,
+      onset_s: seconds(culprit.during.fromNs),
+    })),
+  rivals: (context, _, culprit) =>
+    culprit.links.slice(0, 1).map((link) => ({
+      kind: 'link-down',
+      element: elementRef(context.topology.links[link].id),
+      why: 'it was up again at both ends, with its session',
+    })),
+};
+
+const portsOf = (context: Context, culprit: Explanation): StaleRoutes['ports'] =>
+  context.once(observeStaleRoutes).find(({ device }) => device === culprit.device)?.ports ?? [];
+
+/** Whether a port sends nothing where it is no next hop any more; null where it still is one for some, or was not read. */
+function isIdle(context: Context, { ports, during }: StaleRoutes): boolean | null {
+  const out = ports.filter(({ now }) => now === 0).map(({ port }) => movedNothing(context, port, during));
+  const known = out.filter((one) => one !== null);
+  return known.length === 0 ? null : known.some((one) => one);
+}
