@@ -8,7 +8,7 @@ import {
   type PlannedTrigger,
 } from '../drill/plan.js';
 import { formatDurationNs } from '../kernel/units.js';
-import { impairedElement } from '../fabrics/contract/impairment.js';
+import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { fetchFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
@@ -99,6 +99,17 @@ function impairmentText({ impairment, atNs, untilNs }: PlannedImpairment, fault:
   const from = fault.trigger === undefined ? 0 : fault.atNs;
   const after = fault.trigger === undefined ? '' : ' after it';
   const when = `${formatDurationNs(atNs - from)} to ${formatDurationNs(untilNs - from)}${after}`;
-  const senders = impairment.type === 'traffic' ? ` from ${impairment.fromNics.join(', ')}` : '';
-  return `${when}: ${impairment.type} on ${impairedElement(impairment)}${senders}`;
+  return `${when}: ${impairment.type} on ${impairedElement(impairment)}${details(impairment)}`;
+}
+
+/** What the element alone does not say. */
+function details(impairment: Impairment): string {
+  switch (impairment.type) {
+    case 'traffic':
+      return ` from ${impairment.fromNics.join(', ')}`;
+    case 'job-move':
+      return `: ${impairment.job} ${impairment.toHost === undefined ? 'has no host to go to' : `goes to ${impairment.toHost}`}`;
+    default:
+      return '';
+  }
 }

@@ -4,14 +4,13 @@
  * The plan is plain JSON and is stored with the run, so that what was previewed is what is injected. Everything
  * random in it comes from the run's seed.
  */
-import { elementName } from '../kernel/elements.js';
 import { InputError, withPointer, type InputIssue } from '../kernel/problem.js';
 import { Prng } from '../kernel/prng.js';
 import { formatDurationNs } from '../kernel/units.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { faultKind } from '../faults/catalog.js';
-import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
+import { impairedElement, undoText, type Impairment } from '../fabrics/contract/impairment.js';
 import {
   tracesPaths,
   type Fabric,
@@ -21,6 +20,7 @@ import {
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
+import { overlapNotes } from './overlaps.js';
 import { resolveTarget } from './targets.js';
 import { planTime } from './triggers.js';
 
@@ -78,6 +78,8 @@ export interface Plan {
   unsupported: { fault: string; impairment: string; supported: string[] }[];
   /** What will undo each fault, in the order it will be done. */
   undo: string[];
+  /** What a reader should know before it is run, one sentence each; left out where there is nothing. */
+  notes?: string[];
   /** How the run is scored; left out for the default profile. */
   scoring?: ScoringProfile;
 }
@@ -115,6 +117,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
+  const notes = overlapNotes(faults, description.topology);
   const plan: Plan = {
     experiment: input.name,
     fabric: description.name,
@@ -125,6 +128,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
     undo: undoSteps(faults),
+    ...(notes.length === 0 ? {} : { notes }),
     ...(input.spec.scoring === undefined ? {} : { scoring: input.spec.scoring }),
   };
   checkLimits(plan, input.spec);
@@ -262,8 +266,7 @@ function undoSteps(faults: readonly PlannedFault[]): string[] {
         fault.trigger === undefined
           ? `at ${formatDurationNs(one.untilNs)}`
           : `${formatDurationNs(one.untilNs - fault.atNs)} after the trigger`;
-      const what = `${elementName(impairedElement(one.impairment))} to the state read before ${one.impairment.type}`;
-      return `${when}: restore ${what}, read it back`;
+      return `${when}: ${undoText(one.impairment)}`;
     });
 }
 

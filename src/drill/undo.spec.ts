@@ -147,3 +147,27 @@ describe('an injector', () => {
     expect(fabric.state).toEqual(new FakeFabric().state);
   });
 });
+
+describe('a journal that could not be told of a good revert', () => {
+  it('is told again at the end, so that it does not go on calling the fault in place', async () => {
+    const fabric = new FakeFabric();
+    const recorded: string[] = [];
+    let lost = true;
+    const injector = new Injector(fabric, {
+      ...SILENT,
+      verified: async (id) => {
+        if (lost) throw new Error('no connection');
+        recorded.push(id);
+      },
+    });
+    await injector.apply('one', 'cut', CUT, going);
+    await expect(injector.revert('one')).rejects.toThrow('no connection');
+    expect(fabric.state[LINK]).toBe('connected');
+    expect(await injector.revertAll()).toEqual([]);
+    expect(recorded).toEqual([]);
+    lost = false;
+    expect(await injector.revertAll()).toEqual([]);
+    expect(await injector.revertAll()).toEqual([]);
+    expect(recorded).toEqual(['one']);
+  });
+});

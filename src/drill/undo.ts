@@ -94,6 +94,8 @@ function selectSettings(snapshot: ConfigurationSnapshot, keep: IsHeld): Configur
 export class Injector {
   /** Entries that may be in place, in the order of application. */
   private readonly open = new Map<string, UndoEntry>();
+  /** Reverted and proved, but the journal could not be told yet. */
+  private readonly unrecorded = new Set<string>();
 
   constructor(
     private readonly fabric: Fabric,
@@ -122,11 +124,17 @@ export class Injector {
     // The fabric comes first: a journal that can't be written must not keep the other faults in place.
     if (reason === undefined) {
       this.open.delete(id);
-      await this.journal.verified(id);
+      this.unrecorded.add(id);
+      await this.record(id);
       return undefined;
     }
     await this.journal.failed(id, reason);
     return `${id}: ${reason}`;
+  }
+
+  private async record(id: string): Promise<void> {
+    await this.journal.verified(id);
+    this.unrecorded.delete(id);
   }
 
   /** The settings as they were before the first impairment that holds them. */
@@ -158,6 +166,8 @@ export class Injector {
           failures.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
+    // A journal that has come back must not go on saying that something is in place which is not.
+    for (const id of [...this.unrecorded]) await this.record(id).catch(() => undefined);
     return failures;
   }
 }
