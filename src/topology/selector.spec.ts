@@ -50,6 +50,19 @@ describe('target selector', () => {
     expect(select({ type: 'link', device: 'spine-2', mode: 'all' })).toHaveLength(4);
   });
 
+  it('finds links and ports by the labels of the devices that they belong to', () => {
+    const segment = { labels: { segment: '2' }, mode: 'all' };
+    expect(select({ type: 'link', tier: 'host-leaf', ...segment })).toEqual(
+      select({ type: 'link', tier: 'host-leaf', device: 'host-[3-4]', mode: 'all' }),
+    );
+    expect(select({ type: 'port', tier: 'host', ...segment })).toEqual(
+      select({ type: 'port', device: 'host-[3-4]', mode: 'all' }),
+    );
+    expect(issueOf({ type: 'link', labels: { segment: '9' } }).hint).toMatch(
+      /^there is segment=1 and 2|segment=1, 2/,
+    );
+  });
+
   it('takes names, ids and patterns, in the order of the topology', () => {
     expect(select({ type: 'device', names: ['spine-2', 'device:leaf-1', 'host-*'], mode: 'all' })).toEqual([
       'device:leaf-1',

@@ -60,7 +60,8 @@ interface Candidate {
   rail?: number;
   plane?: number;
   pod?: number;
-  labels: Readonly<Record<string, string>>;
+  /** Its own and, of what lies between or on devices, theirs: any of them may carry a label. */
+  labels: readonly Readonly<Record<string, string>>[];
   /** Names of the devices it is or touches. */
   devices: readonly string[];
 }
@@ -129,17 +130,24 @@ function candidatesOf(type: Selector['type'], topology: Topology): Candidate[] {
   const deviceOfPort = (port: number): Device => devices[ports[port].device];
   switch (type) {
     case 'device':
-      return devices.map((device) => ({ ...device, id: deviceId(device.name), devices: [device.name] }));
-    case 'link':
-      return links.map((link) => ({
-        ...link,
-        devices: [deviceOfPort(link.portA).name, deviceOfPort(link.portB).name],
+      return devices.map((device) => ({
+        ...device,
+        id: deviceId(device.name),
+        labels: [device.labels],
+        devices: [device.name],
       }));
+    case 'link':
+      return links.map((link) => {
+        const ends = [deviceOfPort(link.portA), deviceOfPort(link.portB)];
+        const labels = [link.labels, ...ends.map((end) => end.labels)];
+        return { ...link, labels, devices: ends.map(({ name }) => name) };
+      });
     case 'port':
       return ports.map((port) => {
         const link = links[port.link];
         const device = devices[port.device];
-        const { rail, plane, pod, labels } = link;
+        const { rail, plane, pod } = link;
+        const labels = [link.labels, device.labels];
         return { id: portId(port.name), tier: device.tier, rail, plane, pod, labels, devices: [device.name] };
       });
     case 'nic':
@@ -151,7 +159,7 @@ function candidatesOf(type: Selector['type'], topology: Topology): Candidate[] {
           shared(leaves.map((leaf) => leaf.plane)),
         ];
         const pod = host.pod ?? shared(leaves.map((leaf) => leaf.pod));
-        const labels = host.labels;
+        const labels = [host.labels];
         return { id: nicId(nic.name), tier: 'host', rail, plane, pod, labels, devices: [host.name] };
       });
   }
@@ -194,7 +202,7 @@ function filtersOf(
     filters.push({
       pointer: `/labels`,
       words: `label ${label}=${value}`,
-      keeps: ({ labels }) => Object.hasOwn(labels, label) && labels[label] === value,
+      keeps: ({ labels }) => labels.some((own) => Object.hasOwn(own, label) && own[label] === value),
       hint: (before) => labelHint(label, before),
     });
   }
@@ -215,11 +223,11 @@ function filtersOf(
 }
 
 function labelHint(label: string, before: readonly Candidate[]): string {
-  const known = [...new Set(before.flatMap(({ labels }) => Object.keys(labels)))];
+  const known = [...new Set(before.flatMap(({ labels }) => labels.flatMap(Object.keys)))];
   if (known.length === 0) return 'none of these has labels';
   if (!known.includes(label)) return `there are the labels ${listChoices(known)}`;
   const values = new Set(
-    before.flatMap(({ labels }) => (Object.hasOwn(labels, label) ? [labels[label]] : [])),
+    before.flatMap(({ labels }) => labels.flatMap((own) => (Object.hasOwn(own, label) ? [own[label]] : []))),
   );
   return `there is ${label}=${listChoices(values)}`;
 }

@@ -84,12 +84,31 @@ describe('ns-3 import', () => {
     expect(topology.links[2]).toMatchObject({ rateGbps: 25, delayNs: 1000, lossRatio: 0.001 });
     expect(topology.gpus).toHaveLength(3);
     expect(topology.scaleUpGbps).toBe(0);
-    expect(imported.notes).toEqual([]);
+    expect(imported.notes).toEqual(['line 8 links nodes 4 and 3 as line 6 does: kept as a parallel link']);
   });
 
   it('ignores text after the announced links, with a note', () => {
     const { notes } = importNs3(`${NS3}\nsrc0 dst0 rate delay error_rate\n...\n`);
-    expect(notes).toEqual(['ignored 2 lines from line 10 on: they follow the 6 links announced']);
+    expect(notes).toContain('ignored 2 lines from line 10 on: they follow the 6 links announced');
+  });
+
+  it('tells of links that are written more than once, the first of them by their lines', () => {
+    const [header, ids, ...links] = NS3.trimEnd().split('\n');
+    const [nodes, switches, count] = header.split(/\s+/).map(Number);
+    const more = links.slice(-1);
+    const text = [
+      `${nodes} ${switches} ${count + 4}`,
+      ids,
+      ...links,
+      ...more,
+      ...more,
+      ...more,
+      ...more,
+    ].join('\n');
+    const { notes } = importNs3(`${text}\n`);
+    expect(notes).toHaveLength(4);
+    expect(notes[1]).toMatch(/^line \d+ links nodes \d+ and \d+ as line \d+ does/);
+    expect(notes[3]).toBe('and 2 more parallel links');
   });
 
   it('reads files with CRLF and spare blank lines alike', () => {
@@ -169,6 +188,8 @@ describe('SimAI import', () => {
       ['spine-2', undefined, 1],
     ]);
     expect(imported.notes).toEqual([
+      'line 19 links nodes 6 and 10 as line 15 does: kept as a parallel link',
+      'line 20 links nodes 8 and 11 as line 17 does: kept as a parallel link',
       '2 servers of 2 H100 GPUs',
       "2 NVSwitches and their 4 links became the servers' scale-up network",
     ]);

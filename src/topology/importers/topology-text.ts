@@ -113,7 +113,26 @@ export function readLinkRows(
       `ignored ${rest.length} lines from line ${from} on: they follow the ${expected} links announced`,
     );
   }
+  notes.push(...repeatedLinks(rows));
   return rows;
+}
+
+/** More of these would bury the others. */
+const MOST_REPEATS_TOLD = 3;
+
+/** A link that is written twice may be a slip or a second cable; it is taken for a cable, and said. */
+function repeatedLinks(rows: readonly LinkRow[]): string[] {
+  const firstLine = new Map<string, number>();
+  const notes: string[] = [];
+  for (const { a, b, line } of rows) {
+    const key = a < b ? `${a} ${b}` : `${b} ${a}`;
+    const earlier = firstLine.get(key);
+    if (earlier === undefined) firstLine.set(key, line);
+    else
+      notes.push(`line ${line} links nodes ${a} and ${b} as line ${earlier} does: kept as a parallel link`);
+  }
+  const left = notes.length - MOST_REPEATS_TOLD;
+  return left <= 0 ? notes : [...notes.slice(0, MOST_REPEATS_TOLD), `and ${left} more parallel links`];
 }
 
 function readLinkRow(line: TextLine, nodes: number, issues: InputIssue[]): LinkRow | undefined {
