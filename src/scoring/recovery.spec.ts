@@ -61,6 +61,32 @@ describe('recovery of a cut uplink', () => {
 });
 
 describe('time to reroute', () => {
+  const losing = (lostS: (timeS: number) => boolean): ReturnType<typeof drill> => {
+    const input = drill();
+    const series = input.evidence.series.map((one) => {
+      if (!one.metric.startsWith('port_') || !one.metric.endsWith('_bytes')) return one;
+      const kept = [...one.timesNs.keys()].filter((at) => !lostS(one.timesNs[at] / 1e9));
+      const { metric, element } = one;
+      return {
+        metric,
+        element,
+        timesNs: Float64Array.from(kept, (at) => one.timesNs[at]),
+        values: Float64Array.from(kept, (at) => one.values[at]),
+        quality: Uint8Array.from(kept, (at) => one.quality[at]),
+      };
+    });
+    return { ...input, evidence: { ...input.evidence, series } };
+  };
+
+  it('is not known, instead of longer, where polls were lost before it', () => {
+    const reroute = (input: ReturnType<typeof drill>) => scoreRecovery(input).metrics.time_to_reroute_s;
+    expect(reroute(losing(() => false))).toBeCloseTo(2, 9);
+    expect(reroute(losing((timeS) => timeS === 21))).toBeNull();
+    expect(reroute(losing((timeS) => timeS >= 21 && timeS <= 26))).toBeNull();
+    // what is lost once all has settled hides nothing
+    expect(reroute(losing((timeS) => timeS === 35))).toBeCloseTo(2, 9);
+  });
+
   it('is never before the last route has left the dead link, however short the gap in the bytes', () => {
     const input = drill({ exposedStallS: 0 });
     expect(scoreRecovery(input).metrics.time_to_reroute_s).toBeCloseTo(0.2, 9);

@@ -15,9 +15,12 @@ import type { FaultElements } from './fault-elements.js';
 import { LinkTraffic, lowerPort, memberLinks } from './link-traffic.js';
 import { freshSamples, valueAt } from './samples.js';
 import type { Span } from './samples.js';
+import { median } from './statistics.js';
 
 /** A rate may fall short of its fair share by this much: polls and steps are not in step. */
 export const SHARE_TOLERANCE = 0.1;
+/** An interval this many times the usual one has a lost poll in it. */
+const LOST_POLL = 1.5;
 /** A dead link may still count this share of its former rate: retransmission attempts up to the hole. */
 const DEAD_SHARE = 0.01;
 
@@ -86,7 +89,13 @@ function settledAtNs(
       group.healthy.every((member, at) => member.rate(span)! >= (1 - SHARE_TOLERANCE) * fairShares[at])
     );
   };
-  return firstSteadyNs(reference.spans(injectedNs, untilNs), good);
+  const spans = reference.spans(injectedNs, untilNs);
+  const atNs = firstSteadyNs(spans, good);
+  // Polls that were lost until then may have hidden the moment: it was then or before, and nobody can tell.
+  const usualNs = median(baseline.map((span) => span.toNs - span.fromNs));
+  const lost = (span: Span): boolean =>
+    span.toNs - span.fromNs > LOST_POLL * usualNs || total(everyMember, span) === null;
+  return atNs === null || spans.some((span) => span.fromNs <= atNs && lost(span)) ? null : atNs;
 }
 
 /** Start of the first interval that is good together with the one after it (or is the last one). */
