@@ -21,6 +21,7 @@ import {
   stateSentence,
   truthSentence,
   verdictSentence,
+  withoutTruth,
 } from './shared/words.js';
 
 /** Evidence lines shown for one culprit. */
@@ -81,7 +82,7 @@ function comparison(scorecard: Scorecard): string[] {
     (culprit) => `- Named at rank ${culprit.rank}: ${markdownText(culpritSentence(culprit))}`,
   );
   return [
-    ...(injected.length > 0 ? injected : ['- Injected: no fault']),
+    ...(injected.length > 0 ? injected : [`- Injected: ${withoutTruth(scorecard)}`]),
     ...(scorecard.alignments ?? []).map((one) => `- Aligned: ${markdownText(alignmentSentence(one))}`),
     ...(named.length > 0 ? named : ['- Named: nothing']),
     '',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../kernel/problem.js';
-import { SCORE_METRICS } from '../scoring/scorecard.js';
+import { SCORE_METRICS, type Scorecard } from '../scoring/scorecard.js';
 import { REPORT_FORMATS, reportFormat } from './catalog.js';
 import { reproduceCommand } from './shared/report.js';
 import {
@@ -135,5 +135,30 @@ describe('a replay command', () => {
     expect(reproduceCommand({ file: "my drills/it's.yaml", fabric: 'lab.yaml#a', seed: 7 })).toBe(
       "fabricdrill run 'my drills/it'\\''s.yaml' --fabric lab.yaml#a --seed 7",
     );
+  });
+});
+
+describe('a run that was cut short', () => {
+  const [text, markdown, json] = ['text', 'markdown', 'json'].map((name) => reportFormat(name));
+  const cut: Scorecard = {
+    ...passedScorecard,
+    run: { ...passedScorecard.run, state: 'aborted' },
+    verdict: null,
+    truth: [],
+    reasons: ['interrupted'],
+  };
+
+  it('has no truth on record, which is not the same as no fault', () => {
+    for (const format of [text, markdown]) {
+      expect(format.render(cut)).toMatch(/injected +not recorded|Injected: not recorded/);
+      expect(format.render(cut)).not.toMatch(/no fault/);
+    }
+    const control = { ...passedScorecard, truth: [] };
+    expect(text.render(control)).toMatch(/injected +no fault/);
+  });
+
+  it('shows what a reader should know beside the scores', () => {
+    const notes = ['no job felt the fault'];
+    for (const format of [text, markdown, json]) expect(format.render({ ...cut, notes })).toContain(notes[0]);
   });
 });

@@ -25,6 +25,7 @@ import {
   stateSentence,
   truthSentence,
   verdictSentence,
+  withoutTruth,
 } from './shared/words.js';
 
 const BAR_COLUMNS = 20;
@@ -91,7 +92,7 @@ function objectives(page: Page, scorecard: Scorecard): void {
 
 function comparison(page: Page, scorecard: Scorecard): void {
   heading(page, 'Truth and verdict');
-  if (scorecard.truth.length === 0) paragraph(page, 'no fault', '  injected  ');
+  if (scorecard.truth.length === 0) paragraph(page, withoutTruth(scorecard), '  injected  ');
   for (const truth of scorecard.truth) paragraph(page, truthSentence(truth), '  injected  ');
   for (const one of scorecard.alignments ?? []) paragraph(page, alignmentSentence(one), '  aligned   ');
   const culprits = scorecard.verdict?.culprits ?? [];

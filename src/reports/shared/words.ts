@@ -102,6 +102,10 @@ export function truthSentence(truth: PublishedTruth): string {
   return `${truth.kind} at ${element} (${truth.side}, ${direction(truth.direction)}), ${formatSeconds(truth.from_s)} to ${formatSeconds(truth.to_s)}`;
 }
 
+/** What a scorecard without truth entries means: a control, or a run that never came to the point of telling. */
+export const withoutTruth = ({ verdict }: Pick<Scorecard, 'verdict'>): string =>
+  verdict === null ? 'not recorded: the run did not run its course' : 'no fault';
+
 export function culpritSentence(culprit: Culprit): string {
   const onset = culprit.onset_s === null ? 'onset not known' : `since ${formatSeconds(culprit.onset_s)}`;
   return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}`;
