@@ -28,6 +28,7 @@ import {
   refuseOtherMedia,
   YAML_TYPES,
 } from './platform/http/media-types.js';
+import { attachRawJson, keepRawJson } from './platform/http/raw-json.js';
 import { createLogger, NestLogger, type Logger as PinoLogger } from './platform/logging/logger.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { ProblemFilter } from './platform/problem/problem.filter.js';
@@ -113,7 +114,8 @@ export async function startApp(config: Config, parts: AppParts): Promise<Running
 function prepare(app: NestExpressApplication, parts: AppParts): void {
   app.use(helmet());
   app.use(refuseOtherMedia);
-  app.use(express.json({ limit: MOST_BODY, type: JSON_TYPES }));
+  app.use(express.json({ limit: MOST_BODY, type: JSON_TYPES, verify: keepRawJson }));
+  app.use(attachRawJson);
   app.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
   app.use(ARROW_PATH, express.raw({ limit: MOST_EVIDENCE, type: ARROW_TYPES }));
   app.useGlobalFilters(new ProblemFilter());

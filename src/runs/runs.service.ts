@@ -1,5 +1,5 @@
 /** Runs as REST sees them: ask for one, list, look, abort, lift a block, read results. */
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
 import type { Verdict } from '../diagnosis/verdict.js';
@@ -7,7 +7,7 @@ import { ExperimentsService, type FabricChoice } from '../experiments/experiment
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment } from '../experiments/definition/load.js';
 import { planExperiment } from '../experiments/planning.js';
-import { InputError } from '../kernel/problem.js';
+import { EnvironmentError, InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
@@ -39,6 +39,7 @@ export interface RunFilter {
 
 @Injectable()
 export class RunsService {
+  private readonly logger = new Logger('RunsService');
   private readonly runs: Repository<RunEntity>;
 
   constructor(
@@ -58,6 +59,8 @@ export class RunsService {
     const earlier = await this.replay(request.idempotencyKey, requestHash);
     if (earlier !== undefined) return { run: earlier, replayed: true };
     const run = await this.prepare(request);
+    // asked before anything is stored, so that a run which is refused for want of a queue leaves nothing behind
+    await this.queue.counts();
     const winner = await this.dataSource.transaction(async (manager) => {
       const taken = await reserveKey(manager, request.idempotencyKey, requestHash, run.id);
       if (taken) return undefined;
@@ -70,7 +73,11 @@ export class RunsService {
       if (raced !== undefined) return { run: raced, replayed: true };
       throw new ConflictError('a request with this Idempotency-Key is under way', 'try again in a moment');
     }
-    await this.queue.add(run.id);
+    await this.queue.add(run.id).catch((error: unknown) => {
+      // it is stored: a worker's sweep queues it when the queue is back
+      if (!(error instanceof EnvironmentError)) throw error;
+      this.logger.warn(`run ${run.id} is stored but not queued yet: ${error.message}`);
+    });
     return { run, replayed: false };
   }
 
@@ -79,7 +86,12 @@ export class RunsService {
     const experiment = loadExperiment(stored.definition, refuseFiles).value;
     const fabric = await this.experiments.resolveFabric(experiment, request.fabric);
     const seed = request.seed ?? experiment.spec.seed;
-    const plan = await planExperiment({ experiment, fabric: fabric.document, seed });
+    const plan = await planExperiment({
+      experiment,
+      fabric: fabric.document,
+      seed,
+      room: this.experiments.evidenceRoom,
+    });
     if (plan.unsupported.length > 0) throw unsupportedError(plan);
     await this.refuseBlockedFabric(plan.fabric);
     return Object.assign(new RunEntity(), {

@@ -3,8 +3,8 @@
  *
  * Without a token the server listens on loopback only (the configuration sees to it) and is open to programs of this
  * machine. A web page in the user's browser is not one of them: it could reach us under a name of its own that
- * resolves to 127.0.0.1 (DNS rebinding), so the Host header must then name a loopback address. Users and roles are
- * not modelled.
+ * resolves to 127.0.0.1 (DNS rebinding), so the Host header must then name a loopback address; and a page of another
+ * site may send us forms under our true name, so an Origin header must name one too. Users and roles are not modelled.
  */
 import {
   type CanActivate,
@@ -42,7 +42,7 @@ export class AuthGuard implements CanActivate {
     if (open === true) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    if (this.expected === undefined) return refuseForeignHost(request);
+    if (this.expected === undefined) return refuseForeignPage(request);
     if (this.isExpected(request.headers.authorization)) return true;
     http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer realm="fabricdrill"');
     throw new HttpException(
@@ -60,14 +60,25 @@ export class AuthGuard implements CanActivate {
   }
 }
 
-function refuseForeignHost(request: Request): true {
-  const host = (request.headers.host ?? 'localhost').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  if (isLoopback(host)) return true;
+function refuseForeignPage(request: Request): true {
+  const host = nameOf(request.headers.host ?? 'localhost');
+  if (!isLoopback(host)) {
+    throw new HttpException(
+      `without a token this server answers on loopback names only, not as "${host}"; set FABRICDRILL_TOKEN to open it`,
+      HttpStatus.FORBIDDEN,
+    );
+  }
+  const { origin } = request.headers;
+  // programs send none; "null" is a page that hides where it is from
+  if (origin === undefined || isLoopback(nameOf(origin.replace(/^https?:\/\//, '')))) return true;
   throw new HttpException(
-    `without a token this server answers on loopback names only, not as "${host}"; set FABRICDRILL_TOKEN to open it`,
+    `without a token this server answers no pages of other sites, here of "${origin}"; set FABRICDRILL_TOKEN to open it`,
     HttpStatus.FORBIDDEN,
   );
 }
+
+/** The host of `host:port`, without the brackets of an IPv6 address. */
+const nameOf = (authority: string): string => authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();

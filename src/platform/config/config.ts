@@ -31,6 +31,8 @@ export interface Config {
   token?: string;
   /** Runs that one worker process executes at a time. */
   workerConcurrency: number;
+  /** Most bytes that a run's evidence file may take; more is refused when the run is planned. */
+  evidenceMaxBytes: number;
   logLevel: LogLevel;
   /** Folder with input files that tests compare with, where it is not the default one. */
   inputs?: string;
@@ -84,6 +86,7 @@ export function loadConfig(
     port: values.FABRICDRILL_PORT ?? values.PORT ?? 3000,
     token: values.FABRICDRILL_TOKEN,
     workerConcurrency: values.FABRICDRILL_WORKER_CONCURRENCY,
+    evidenceMaxBytes: values.FABRICDRILL_EVIDENCE_MAX,
     logLevel: values.LOG_LEVEL,
     inputs: folder(values.FABRICDRILL_INPUTS),
     workingFolder,

@@ -121,6 +121,32 @@ describe('without a token', () => {
     expect([foreign.status, foreign.body.detail]).toEqual([403, expect.stringContaining('rebound.example')]);
   });
 
+  test('a page of another site gets nothing, not even under our own name', async () => {
+    await start();
+    const http = request(app.getHttpServer());
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1:5173', 'http://[::1]:3000']) {
+      expect((await http.get('/things').set('Origin', origin)).status).toBe(200);
+    }
+    for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null', 'file://']) {
+      const foreign = await http.post('/things').set('Host', 'localhost:3000').set('Origin', origin).send({});
+      expect([foreign.status, foreign.body.detail]).toEqual([403, expect.stringContaining(`"${origin}"`)]);
+    }
+  });
+
+  test('a method that a route does not have is 405 with those that it has; no route is 404', async () => {
+    await start();
+    const http = request(app.getHttpServer());
+    const wrong = await http.delete('/things');
+    expect([wrong.status, wrong.headers.allow, wrong.body.detail]).toEqual([
+      405,
+      'GET, HEAD, POST',
+      'DELETE is not possible here',
+    ]);
+    expect((await http.post('/things/broken').send({})).headers.allow).toBe('GET, HEAD');
+    const none = await http.delete('/nothing');
+    expect([none.status, none.headers.allow]).toEqual([404, undefined]);
+  });
+
   test('figures tell the version, the queue and the process', async () => {
     await start();
     await app.get<RunQueue>(RUN_QUEUE).add('a-run');

@@ -1,21 +1,22 @@
 /**
  * Definitions over REST: a YAML text (`application/yaml`) as a user keeps it, or the same document as JSON.
  *
- * YAML keeps its line numbers in errors, so the command line sends YAML.
+ * Both keep their line numbers in errors: JSON is read as it was sent.
  */
 import { InputError } from '../../kernel/problem.js';
 import { YAML_TYPES } from './media-types.js';
 import { refuseDeepNesting } from './nesting.js';
+import { rawJsonOf } from './raw-json.js';
 
 /**
- * The text to parse: YAML as sent, JSON re-serialised (JSON is YAML).
+ * The text to parse: as sent, where that is known (JSON is YAML).
  * @throws InputError without a body or with one that is nested too deeply
  */
 export function definitionText(body: unknown): string {
   if (typeof body === 'string') return body;
   refuseDeepNesting(body);
   if (typeof body === 'object' && body !== null && Object.keys(body).length > 0)
-    return JSON.stringify(body, null, 2);
+    return rawJsonOf(body) ?? JSON.stringify(body, null, 2);
   throw InputError.at(
     '',
     'the request has no body',

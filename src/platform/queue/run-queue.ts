@@ -25,6 +25,8 @@ const POOL_MAX = 3;
 /** How often a job may lose its worker before it counts as failed. */
 const STALLED_MAX = 10;
 const PAUSE_AFTER_LOSS_MS = 1000;
+/** A queue that is there answers within milliseconds. */
+const ANSWER_MS = 5000;
 
 export interface WorkerSettings {
   /** Runs at a time. */
@@ -56,7 +58,7 @@ interface RunJobData {
 export interface RunQueue {
   /** `postgresql` or `redis`. */
   readonly backend: string;
-  /** Queues a run; does nothing when it is or was queued. */
+  /** Queues a run; does nothing when it is or was queued. @throws EnvironmentError when the backend does not answer */
   add(runId: string): Promise<void>;
   /** Takes a run out again; false when a worker has it, or it was not there. */
   remove(runId: string): Promise<boolean>;
@@ -119,6 +121,21 @@ interface BackendWorker {
   close(): Promise<void>;
 }
 
+/** The library waits for a lost server for ever, which a request must not. */
+function answeredInTime<T>(work: Promise<T>, backend: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const name = backend === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
+      const message = `the queue (${backend}) did not answer within ${ANSWER_MS / 1000} s`;
+      reject(new EnvironmentError(message, `see that the server of ${name} runs and can be reached`));
+    }, ANSWER_MS);
+  });
+  // what fails after its time is told by the queue's own error events
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
 async function connectQueue<Options extends object>(
   backend: string,
   classes: Classes<Options>,
@@ -134,12 +151,13 @@ async function connectQueue<Options extends object>(
     await Promise.all([...workers].map((worker) => worker.close()));
     await queue.close();
   };
+  const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
   return {
     backend,
-    add: async (runId) => void (await queue.add(JOB_NAME, { runId }, { jobId: runId })),
+    add: async (runId) => void (await inTime(queue.add(JOB_NAME, { runId }, { jobId: runId }))),
     // Redis reports a job that was never there as removed.
     remove: async (runId) =>
-      (await queue.getJobState(runId)) !== 'unknown' && (await queue.remove(runId)) === 1,
+      (await inTime(queue.getJobState(runId))) !== 'unknown' && (await inTime(queue.remove(runId))) === 1,
     worker: async (handler, settings) => {
       if (closed !== undefined) throw new EnvironmentError('the queue is closed');
       const worker = new classes.Worker(QUEUE_NAME, (job) => handler(job.data.runId), {
@@ -156,7 +174,11 @@ async function connectQueue<Options extends object>(
       return { close: () => worker.close() };
     },
     counts: async () => {
-      const { waiting = 0, active = 0, failed = 0 } = await queue.getJobCounts('waiting', 'active', 'failed');
+      const {
+        waiting = 0,
+        active = 0,
+        failed = 0,
+      } = await inTime(queue.getJobCounts('waiting', 'active', 'failed'));
       return { waiting, active, failed };
     },
     close: () => (closed ??= closeAll()),
