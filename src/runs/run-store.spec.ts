@@ -221,3 +221,43 @@ describe('a fabric', () => {
     expect(await store.fabricBlock('blocked')).toBeNull();
   });
 });
+
+describe('a real fabric', () => {
+  const storeReal = async (fabric: string): Promise<string> => {
+    const id = await database.storeRun(fabric);
+    await database.dataSource.query(`UPDATE runs SET driver = 'linux' WHERE id = $1`, [id]);
+    return id;
+  };
+  const claimOf = (id: string) => store.claim(id, 'worker', 60_000);
+
+  it('has one drill at a time; the next one waits until the first has ended', async () => {
+    const [first, second, elsewhere] = [
+      await storeReal('lab'),
+      await storeReal('lab'),
+      await storeReal('other'),
+    ];
+    const [one, two] = await Promise.all([claimOf(first), claimOf(second)]);
+    const claimed = one ?? two;
+    expect([one, two].filter((claim) => claim !== undefined)).toHaveLength(1);
+    expect(await claimOf(elsewhere)).toBeDefined();
+    const waiting = claimed!.run.id === first ? second : first;
+    expect(await claimOf(waiting)).toBeUndefined();
+    await store.finish(claimed!.claim, { state: 'aborted', reason: null, exitCode: 4 }, (run) =>
+      unscored(run, '0'),
+    );
+    expect(await claimOf(waiting)).toBeDefined();
+  });
+
+  it('of a dead worker stays taken until that run is cleaned up', async () => {
+    const [first, second] = [await storeReal('dead'), await storeReal('dead')];
+    await store.claim(first, 'worker', -1);
+    expect(await claimOf(second)).toBeUndefined();
+    expect(await claimOf(first)).toBeDefined();
+  });
+
+  it('is another thing than a simulated one, which every run makes for itself', async () => {
+    const [first, second] = [await database.storeRun('sim'), await database.storeRun('sim')];
+    expect(await claimOf(first)).toBeDefined();
+    expect(await claimOf(second)).toBeDefined();
+  });
+});

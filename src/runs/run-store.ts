@@ -9,7 +9,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { UndoEntry } from '../drill/undo.js';
 import { EXIT } from '../scoring/exit-codes.js';
-import type { FinalState, RunState, Scorecard } from '../scoring/scorecard.js';
+import { FINAL_STATES, type FinalState, type RunState, type Scorecard } from '../scoring/scorecard.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
@@ -47,7 +47,11 @@ export interface EncodedEvidence {
 export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Claims a run whose lease is free or over; undefined when another worker holds it or it has ended. */
+  /**
+   * Claims a run whose lease is free or over; undefined when another worker holds it, when it has ended, or while
+   * another run is at work on the same real fabric: two drills would each read the other's fault as its own baseline.
+   * It stays pending then, and a sweep queues it again. A simulated fabric is made anew for every run.
+   */
   async claim(
     runId: string,
     owner: string,
@@ -61,6 +65,7 @@ export class RunStore {
       if (run === null || isFinal(run.state)) return undefined;
       const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now() AS now');
       if (run.leaseOwner !== null && run.leaseUntil !== null && run.leaseUntil > now) return undefined;
+      if (run.driver !== 'simulated' && (await isBusy(manager, run))) return undefined;
       run.fence += 1;
       run.leaseOwner = owner;
       run.leaseUntil = new Date(now.getTime() + leaseMs);
@@ -232,6 +237,17 @@ export class RunStore {
 /** An unfinished business of a fabric: newest first, one is enough. */
 export const BLOCKING_RUN = `SELECT id, reason FROM runs
   WHERE fabric_name = $1 AND state = 'rollback-failed' AND cleared_at IS NULL ORDER BY created_at DESC LIMIT 1`;
+
+/** Whether a run that was begun on the same fabric has not ended; a fabric's claims wait for one another. */
+async function isBusy(manager: EntityManager, run: RunEntity): Promise<boolean> {
+  await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`fabric ${run.fabricName}`]);
+  const others = await manager.query<unknown[]>(
+    `SELECT 1 FROM runs WHERE fabric_name = $1 AND driver <> 'simulated' AND id <> $2 AND fence > 0
+        AND NOT (state = ANY($3)) LIMIT 1`,
+    [run.fabricName, run.id, FINAL_STATES],
+  );
+  return others.length > 0;
+}
 
 const leaseLost = ({ runId }: Claim): LeaseLostError =>
   new LeaseLostError(`run ${runId} was claimed by another worker, has ended or is gone`);
