@@ -20,7 +20,6 @@ import {
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
-import { overlapNotes } from './overlaps.js';
 import { resolveTarget } from './targets.js';
 import { planTime } from './triggers.js';
 
@@ -78,8 +77,6 @@ export interface Plan {
   unsupported: { fault: string; impairment: string; supported: string[] }[];
   /** What will undo each fault, in the order it will be done. */
   undo: string[];
-  /** What a reader should know before it is run, one sentence each; left out where there is nothing. */
-  notes?: string[];
   /** How the run is scored; left out for the default profile. */
   scoring?: ScoringProfile;
 }
@@ -117,7 +114,6 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
-  const notes = overlapNotes(faults, description.topology);
   const plan: Plan = {
     experiment: input.name,
     fabric: description.name,
@@ -128,7 +124,6 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
     undo: undoSteps(faults),
-    ...(notes.length === 0 ? {} : { notes }),
     ...(input.spec.scoring === undefined ? {} : { scoring: input.spec.scoring }),
   };
   checkLimits(plan, input.spec);

@@ -6,6 +6,7 @@
  * undo journal still means the same thing to another process after a crash or a reboot.
  */
 import { z } from 'zod';
+import { elementName } from '../../kernel/elements.js';
 
 const link = z.string().startsWith('link:').describe('element id of a link');
 const port = z.string().startsWith('port:').describe('element id of a port');
@@ -161,4 +162,14 @@ export function impairedElement(impairment: Impairment): string {
     default:
       return impairment.link;
   }
+}
+
+/** What undoes an impairment, as a sentence of a plan. */
+export function undoText(impairment: Impairment): string {
+  const element = elementName(impairedElement(impairment));
+  if (impairment.type !== 'job-move') {
+    return `restore ${element} to the state read before ${impairment.type}, read it back`;
+  }
+  const job = elementName(impairment.job);
+  return `lift the order to ${job} to leave ${element}, read it back; ${job} stays where it runs by then`;
 }
