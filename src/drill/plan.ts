@@ -20,6 +20,7 @@ import {
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
+import { overlapNotes } from './overlaps.js';
 import { resolveTarget } from './targets.js';
 import { planTime } from './triggers.js';
 
@@ -77,6 +78,8 @@ export interface Plan {
   unsupported: { fault: string; impairment: string; supported: string[] }[];
   /** What will undo each fault, in the order it will be done. */
   undo: string[];
+  /** What a reader should know before it is run, one sentence each; left out where there is nothing. */
+  notes?: string[];
   /** How the run is scored; left out for the default profile. */
   scoring?: ScoringProfile;
 }
@@ -114,6 +117,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
+  const notes = overlapNotes(faults, description.topology);
   const plan: Plan = {
     experiment: input.name,
     fabric: description.name,
@@ -124,6 +128,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     blastRadius,
     unsupported: unsupportedImpairments(faults, description),
     undo: undoSteps(faults),
+    ...(notes.length === 0 ? {} : { notes }),
     ...(input.spec.scoring === undefined ? {} : { scoring: input.spec.scoring }),
   };
   checkLimits(plan, input.spec);
