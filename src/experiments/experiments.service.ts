@@ -1,9 +1,10 @@
 /** Stored experiments: create, list, change, delete, plan. */
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Plan } from '../drill/plan.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
+import { CONFIG, type Config } from '../platform/config/config.js';
 import { contentDigest } from '../platform/digest.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import type { Cursor } from '../platform/http/page.js';
@@ -11,6 +12,7 @@ import { isUuid } from '../platform/http/uuid.js';
 import type { Experiment } from './definition/experiment.js';
 import { refuseFiles, type FabricDocument } from './definition/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from './definition/load.js';
+import type { EvidenceRoom } from './evidence-room.js';
 import { ExperimentEntity } from './experiment.entity.js';
 import { planExperiment } from './planning.js';
 
@@ -30,6 +32,7 @@ export class ExperimentsService {
   constructor(
     dataSource: DataSource,
     private readonly fabrics: FabricsService,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'home' | 'databaseUrl' | 'evidenceMaxBytes'>,
   ) {
     this.experiments = dataSource.getRepository(ExperimentEntity);
   }
@@ -102,7 +105,18 @@ export class ExperimentsService {
   async plan(id: string, choice: FabricChoice, seed?: number): Promise<Plan> {
     const experiment = loadExperiment((await this.get(id)).definition, refuseFiles).value;
     const { document } = await this.resolveFabric(experiment, choice);
-    return planExperiment({ experiment, fabric: document, ...(seed === undefined ? {} : { seed }) });
+    return planExperiment({
+      experiment,
+      fabric: document,
+      room: this.evidenceRoom,
+      ...(seed === undefined ? {} : { seed }),
+    });
+  }
+
+  /** Where the evidence of a run ends up. */
+  get evidenceRoom(): EvidenceRoom {
+    const { evidenceMaxBytes: mostBytes, databaseUrl, home } = this.config;
+    return databaseUrl === undefined ? { mostBytes, folder: home } : { mostBytes };
   }
 
   /** @throws InputError when no stored fabric has the name, or the document sent is invalid */

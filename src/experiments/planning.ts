@@ -7,16 +7,19 @@ import { InputError } from '../kernel/problem.js';
 import type { Experiment } from './definition/experiment.js';
 import type { FabricDocument } from './definition/fabric-document.js';
 import { withJobs } from './definition/stored.js';
+import { checkEvidenceRoom, MOST_EVIDENCE_BYTES, type EvidenceRoom } from './evidence-room.js';
 
 export interface PlanRequest {
   experiment: Experiment;
   fabric: FabricDocument;
   seed?: number;
+  /** Where the evidence is to be kept; as much as can be stored anywhere, if left out. */
+  room?: EvidenceRoom;
 }
 
 /**
  * Opens the fabric, plans, closes it. Changes nothing anywhere.
- * @throws InputError when targets, jobs or limits don't fit this fabric
+ * @throws InputError when targets, jobs or limits don't fit this fabric, or its evidence nowhere
  */
 export async function planExperiment(request: PlanRequest): Promise<Plan> {
   const { experiment } = request;
@@ -31,7 +34,9 @@ export async function planExperiment(request: PlanRequest): Promise<Plan> {
   const seed = request.seed ?? experiment.spec.seed;
   const fabric = await openFabric(fabricDocument, seed);
   try {
-    return await planDrill({ name: experiment.metadata.name, spec: experiment.spec, fabric, seed });
+    const plan = await planDrill({ name: experiment.metadata.name, spec: experiment.spec, fabric, seed });
+    await checkEvidenceRoom(fabric, plan.durationNs, request.room ?? { mostBytes: MOST_EVIDENCE_BYTES });
+    return plan;
   } finally {
     await fabric.close();
   }

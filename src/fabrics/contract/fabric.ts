@@ -5,6 +5,7 @@
  * then revert after a crash. `revert` is idempotent: for an id this instance never saw it must still bring the
  * element back to what `saved` says. Extras are optional interfaces found by type, as in k6's outputs.
  */
+import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';
 import type { Topology } from '../../topology/model.js';
@@ -77,11 +78,18 @@ export interface WatchesJobs {
   ): Promise<{ index: number; beganNs: number } | undefined>;
 }
 
+/** A fabric that knows how much evidence it will have given after so long. */
+export interface SizesEvidence {
+  evidenceSize(durationNs: number): EvidenceSize;
+}
+
 export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>
   'startJobs' in fabric && typeof fabric.startJobs === 'function';
 export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>
   'jobsCrossing' in fabric && typeof fabric.jobsCrossing === 'function';
+export const sizesEvidence = (fabric: Fabric): fabric is Fabric & SizesEvidence =>
+  'evidenceSize' in fabric && typeof fabric.evidenceSize === 'function';
 export const watchesJobs = (fabric: Fabric): fabric is Fabric & WatchesJobs =>
   'untilBoundary' in fabric && typeof fabric.untilBoundary === 'function';

@@ -8,6 +8,7 @@
  */
 import { InputError } from '../../kernel/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type {
   AdvancesTime,
@@ -16,6 +17,7 @@ import type {
   FabricDescription,
   JobBoundary,
   RunsWorkload,
+  SizesEvidence,
   TracesPaths,
   WatchesJobs,
 } from '../contract/fabric.js';
@@ -29,7 +31,9 @@ interface Hold {
   wanted: Map<string, string>;
 }
 
-export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, TracesPaths, WatchesJobs {
+export class SimulatedFabric
+  implements Fabric, AdvancesTime, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
+{
   private readonly holds = new Map<string, Hold>();
   /** Ids that have been lifted; lifting one again changes nothing. */
   private readonly lifted = new Set<string>();
@@ -111,6 +115,10 @@ export class SimulatedFabric implements Fabric, AdvancesTime, RunsWorkload, Trac
       control.write(worstOf(control, hold));
     }
     this.lifted.add(id);
+  }
+
+  evidenceSize(durationNs: number): EvidenceSize {
+    return this.simulator.evidenceSize(durationNs);
   }
 
   async observe(window: { fromNs: number; toNs: number }): Promise<Evidence> {
