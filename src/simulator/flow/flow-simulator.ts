@@ -6,6 +6,7 @@
  * jobs, settings and seed, driven by the same calls, give the same evidence byte for byte.
  * Not modelled: single packets; queues, marks and pauses are those of the steady state between events.
  */
+import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
 import type { Topology } from '../../topology/model.js';
@@ -300,6 +301,11 @@ export class FlowSimulator extends FabricControls {
 
   isDrained(host: number): boolean {
     return this.placements.isDrained(host);
+  }
+
+  /** How much will have been sampled after so long. */
+  evidenceSize(durationNs: number): EvidenceSize {
+    return this.sampler.evidenceSize(durationNs);
   }
 
   /** Everything sampled between two instants, both included. */
