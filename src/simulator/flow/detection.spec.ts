@@ -214,7 +214,7 @@ describe('a dead host', () => {
   });
 });
 
-describe('a silent loss on a member of a LAG', () => {
+describe('a member of a LAG', () => {
   /** Two links between each leaf and each spine, and NICs with two ports. */
   const parallel = {
     topology: {
@@ -257,7 +257,7 @@ describe('a silent loss on a member of a LAG', () => {
   const UP = 'link:leaf-1/p3--spine-1/p1';
   const NIC = 'link:host-1/nic-0/p0--leaf-1/p1';
 
-  it('between switches is found by LACP in 3 s where the LAG hides it from BFD', async () => {
+  it('between switches that silently loses is found by LACP in 3 s where the LAG hides it from BFD', async () => {
     const alone = await pace(parallel, 'off', UP, 'port:leaf-1/p3');
     expect(alone.backS).toBeLessThan(FROM_S + 3);
     const fast = await pace(parallel, 'fast', UP, 'port:leaf-1/p3');
@@ -267,7 +267,7 @@ describe('a silent loss on a member of a LAG', () => {
     expect(slow.late).toBe(0);
   });
 
-  it('at a port of a dual-ToR NIC is found by LACP, and the other port carries on', async () => {
+  it('at a dual-ToR NIC that silently loses is found by LACP, and the other port carries on', async () => {
     const nobody = await pace(dual, 'off', NIC, 'port:host-1/nic-0/p0');
     expect(nobody.late).toBe(0);
     const fast = await pace(dual, 'fast', NIC, 'port:host-1/nic-0/p0');
@@ -275,4 +275,26 @@ describe('a silent loss on a member of a LAG', () => {
     expect(fast.late).toBeGreaterThan(0);
     expect(fast.late).toBeLessThanOrEqual(fast.before);
   });
+
+  it.each<[string, Impairment]>([
+    ['port', { type: 'link-cut', link: NIC }],
+    ['leaf', { type: 'node-down', device: 'device:leaf-1' }],
+  ])(
+    'at a dual-ToR NIC that goes down with its %s costs less than a second and half of its speed',
+    async (_, fault) => {
+      const fabric = simulatedFabric({ ...dual, settings, telemetry });
+      await fabric.startJobs();
+      await fabric.advance(FROM_S * 1e9);
+      await fabric.apply('fault', fault);
+      await fabric.advance(6e9);
+      const steps = samplesOf(await fabric.observe({ fromNs: 0, toNs: 6e9 }), 'job_steps', 'job:ring');
+      const timesS = steps.map(([seconds]) => seconds);
+      const longestS = Math.max(...timesS.slice(1).map((seconds, at) => seconds - timesS[at]));
+      const within = (fromS: number, toS: number): number =>
+        timesS.filter((seconds) => seconds > fromS && seconds <= toS).length;
+      expect(longestS).toBeLessThan(1);
+      expect(within(4, 6)).toBeLessThan(within(0, 2));
+      expect(within(4, 6)).toBeGreaterThanOrEqual(within(0, 2) / 2);
+    },
+  );
 });
