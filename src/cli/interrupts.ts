@@ -3,6 +3,7 @@
  *
  * What either means depends on how far a command has come, so the command says it and may change it on the way.
  */
+import { liftStartGuard } from './early-signals.js';
 
 /** What a command does when it is interrupted. */
 export interface OnInterrupt {
@@ -31,6 +32,7 @@ export class Interrupts {
     private readonly clockMs: () => number = () => performance.now(),
   ) {
     for (const signal of SIGNALS) source.on(signal, this.onSignal);
+    liftStartGuard();
   }
 
   /** Whether a first signal has come. */

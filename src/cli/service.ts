@@ -3,6 +3,7 @@
  */
 import type { AppParts } from '../app.module.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
+import { liftStartGuard } from './early-signals.js';
 import { printFailure } from './failure.js';
 
 /** An entry point's whole life. Sets the exit code. */
@@ -24,6 +25,7 @@ export async function serveUntilSignal(
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
   });
+  liftStartGuard();
   const { startApp } = await import('../app.module.js');
   const app = await startApp(config, parts);
   started(app.url);
