@@ -38,6 +38,7 @@ export function addPlanCommand(
       'after',
       examples(['plan experiments/link-down.yaml', 'plan experiments/link-down.yaml --seed 8 --output json']),
     )
+    .addHelpText('after', '\nExits 2, as a run would, where the fabric can not apply what the file asks for.')
     .action((file: string, options: PlanOptions) => act((context) => plan(file, options, context)));
 }
 
