@@ -4,7 +4,7 @@
 import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
-import { FlowSimulator } from '../../src/simulator/flow/flow-simulator.js';
+import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../src/topology/topology-spec.js';
 import { buildJobs } from '../../src/workload/build-jobs.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';
@@ -19,10 +19,14 @@ export function simulatedFabric(spec: Record<string, unknown>, seed = 1): Simula
 }
 
 /** The simulator behind such a fabric, for what only it can do. */
-export function flowSimulator(spec: Record<string, unknown>, seed = 1): FlowSimulator {
+export function flowSimulator(
+  spec: Record<string, unknown>,
+  seed = 1,
+  options: FlowSimulatorOptions = {},
+): FlowSimulator {
   const { topology, jobs, settings, telemetry } = fabricSpecSchema.parse(spec);
   const built = buildTopology(topology);
-  return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed);
+  return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed, options);
 }
 
 /** Index of a NIC by its name. */

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { flowSimulator, nicOf, valueAt } from '../../../test/support/simulated-fabric.js';
+import { bytesOf, flowSimulator, nicOf, twoJobs, valueAt } from '../../../test/support/simulated-fabric.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { FlowSimulator } from './flow-simulator.js';
 
@@ -13,21 +13,20 @@ const END_NS = 2e9;
 
 interface Scene {
   settings: object;
-  /** Sending host, receiving host, Gbit/s. */
-  loads: [number, number, number][];
-  priority?: number;
+  /** Sending host, receiving host, Gbit/s, priority (3 when left out). */
+  loads: [number, number, number, number?][];
   /** Gbit/s that the first host takes; 0 for all. */
   slow: number;
 }
 
-function run({ settings, loads, slow, priority = 3 }: Scene): FlowSimulator {
+function run({ settings, loads, slow }: Scene): FlowSimulator {
   const simulator = flowSimulator({
     topology: { builder: 'leaf-spine', leaves: 3, spines: 2, hostsPerLeaf: 2, gpusPerHost: 1 },
     settings: { pfc: { priorities: [3, 4] }, ...settings },
     telemetry: { pollSpread: '0s' },
   });
   if (slow > 0) simulator.setHostRate(nicOf(simulator, 'host-1/nic-0'), slow, 'receive');
-  loads.forEach(([from, to, rateGbps], index) => {
+  loads.forEach(([from, to, rateGbps, priority = 3], index) => {
     if (from === to) return;
     simulator.injectTraffic(`load-${index}`, {
       fromNics: [nicOf(simulator, `host-${from}/nic-0`)],
@@ -49,11 +48,11 @@ const sceneArbitrary = (settings: fc.Arbitrary<object>): fc.Arbitrary<Scene> =>
         fc.integer({ min: 1, max: HOSTS }),
         fc.integer({ min: 1, max: HOSTS }),
         fc.integer({ min: 20, max: 400 }),
+        fc.constantFrom(3, 4),
       ),
       { minLength: 1, maxLength: 8 },
     ),
     slow: fc.constantFrom(0, 0, 50, 200),
-    priority: fc.constantFrom(3, 4),
   });
 
 class Reader {
@@ -105,10 +104,11 @@ const SETTINGS = {
   'pause alone': { dcqcn: { on: false } },
   'congestion control alone': { pfc: { on: false, priorities: [3, 4] } },
   'neither of them': { dcqcn: { on: false }, pfc: { on: false, priorities: [3, 4] } },
+  'too little headroom': { dcqcn: { on: false }, pfc: { priorities: [3, 4], headroom: '4KB' } },
 };
 
 describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
-  const lossy = name === 'neither of them';
+  const lossy = name === 'neither of them' || name === 'too little headroom';
 
   it('are conserved on every link, in every switch and its queues', () => {
     fc.assert(
@@ -123,7 +123,7 @@ describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
         for (const device of topology.devices.filter(({ role }) => role === 'switch')) {
           // Bytes are rounded down to whole ones, drops to packets; and the equilibrium is found by search.
           const rounding = device.ports.length * (8 + 4 * PACKET_BYTES);
-          const searched = (lossy ? 1e-2 : 1e-5) * reader.through(device.index);
+          const searched = (lossy ? 3e-2 : 1e-5) * reader.through(device.index);
           expect(Math.abs(reader.missing(device.index))).toBeLessThan(rounding + searched);
         }
       }),
@@ -137,7 +137,7 @@ describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
         const reader = new Reader(run(scene));
         for (const { name } of reader.simulator.topology.ports) {
           // The equilibrium is found by search, and notifications take no room.
-          expect(reader.at('port_tx_bytes', `port:${name}`)).toBeLessThanOrEqual(50 * END_NS * 1.005);
+          expect(reader.at('port_tx_bytes', `port:${name}`)).toBeLessThanOrEqual(50 * END_NS * 1.01);
         }
       }),
       { numRuns: 8 },
@@ -216,6 +216,48 @@ describe('congestion', () => {
     expect(sent).toBeGreaterThan(1000);
     expect(sent).toBeLessThanOrEqual((incast.length * 2 * END_NS) / 50e3);
     expect(sent).toBeLessThanOrEqual(reader.total('nic_ecn_marked_packets'));
+  });
+
+  it('peaks at a start, before the senders have been told', () => {
+    const simulator = run({ settings: {}, loads: [], slow: 0 });
+    const queue = 'queue:leaf-1/p1/3';
+    const depth = (metric: string, atNs: number): number =>
+      valueAt(simulator.evidence(0, simulator.nowNs), metric, queue, atNs);
+    for (let from = 2; from <= HOSTS; from++) {
+      simulator.injectTraffic(`load-${from}`, {
+        fromNics: [nicOf(simulator, `host-${from}/nic-0`)],
+        toNic: nicOf(simulator, 'host-1/nic-0'),
+        rateGbps: 400,
+        priority: 3,
+        queuePairs: 2,
+      });
+    }
+    simulator.advance(END_NS + 4e9);
+    // The watermark of the first second holds the start, later ones the steady state.
+    expect(depth('queue_depth_max_bytes', END_NS + 1e9)).toBeGreaterThan(
+      1.5 * depth('queue_depth_max_bytes', END_NS + 3e9),
+    );
+    expect(depth('queue_depth_max_bytes', END_NS + 3e9)).toBe(depth('queue_depth_max_bytes', END_NS + 4e9));
+    const marked = (atNs: number): number => depth('queue_ecn_marked_packets', atNs);
+    expect(marked(END_NS + 1e9)).toBeGreaterThan(marked(END_NS + 3e9) - marked(END_NS + 2e9));
+  });
+
+  it('shows the same whether repeated sets are looked up or solved again', () => {
+    const evidence = [true, false].map((reuse) => {
+      const simulator = flowSimulator({ ...twoJobs, telemetry: { pollSpread: '0s' } }, 1, { reuse });
+      simulator.startJobs();
+      simulator.advance(1.3e9);
+      const nics = ['host-1/nic-0', 'host-5/nic-0', 'host-3/nic-0'].map((nic) => nicOf(simulator, nic));
+      const [toNic, ...fromNics] = nics;
+      simulator.injectTraffic('load', { fromNics, toNic, rateGbps: 300, priority: 3, queuePairs: 2 });
+      simulator.advance(3e9);
+      simulator.setPauseStorm(nics[0], 3, true);
+      simulator.advance(4e9);
+      simulator.setPauseStorm(nics[0], 3, false);
+      simulator.advance(7e9);
+      return bytesOf(simulator.evidence(0, 7e9));
+    });
+    expect(evidence[0].equals(evidence[1])).toBe(true);
   });
 
   it('is forgotten when its cause is gone', () => {

@@ -19,6 +19,7 @@ import type { Rates } from './rates.js';
 import type { Flow } from './running-flow.js';
 import type { SharedRates } from './shared-rates.js';
 import type { Signals } from './signals.js';
+import type { StartTransients } from './start-transients.js';
 import type { SwitchClasses } from './switch-classes.js';
 
 /** Sets of flows that are remembered. */
@@ -36,6 +37,8 @@ export class CongestionEngine {
   /** Those that the picture is about, in its order. */
   flows: readonly Flow[] = [];
   private readonly groups: ContentionGroups;
+  /** Flows that have begun since the last look. */
+  private readonly begun: Flow[] = [];
   private readonly known = new Map<number, Known>();
   private knownVersion = -1;
   private accountedNs = 0;
@@ -43,6 +46,7 @@ export class CongestionEngine {
   constructor(
     private readonly equilibrium: Equilibrium,
     private readonly maker: PictureMaker,
+    private readonly transients: StartTransients,
     private readonly counters: Counters,
     private readonly connections: Connections,
     private readonly rates: Rates,
@@ -62,9 +66,13 @@ export class CongestionEngine {
     return this.rates.version + this.signals.version + this.switches.version + this.storms.version;
   }
 
-  /** A flow begins, or ends, to take part; one whose links change leaves and enters again. */
-  enter(flow: Flow): void {
+  /**
+   * A flow begins, or ends, to take part; one whose links change leaves and enters again.
+   * @param begins it starts at line rate
+   */
+  enter(flow: Flow, begins: boolean): void {
     this.groups.enter(flow);
+    if (begins && flow.shape!.crossesFabric) this.begun.push(flow);
   }
 
   leave(flow: Flow): void {
@@ -102,8 +110,25 @@ export class CongestionEngine {
     groups.review();
     this.flows = groups.contended.length === 0 ? [] : groups.contended.flatMap(({ flows }) => flows);
     const picture = this.flows.length === 0 && !this.storms.some ? undefined : this.look();
-    if (picture !== this.picture) this.show(picture);
+    const before = this.picture;
+    if (picture !== before) this.show(picture);
+    if (this.begun.length > 0) this.begin(before);
     return picture;
+  }
+
+  /** Counts what flows that begin leave behind where they meet a contended queue. */
+  private begin(before: Picture | undefined): void {
+    const { begun, flows, picture, solver } = this;
+    if (picture?.congested) {
+      const all = new Set(begun);
+      const met = flows.filter((flow) => all.has(flow));
+      const rateOf = (flow: Flow, begins: boolean): number => {
+        if (begins) return potentialOf(flow.shape!, flow.variable, solver, this.rates);
+        return flow.overruled ? flow.rate : solver.rate(flow.variable);
+      };
+      if (met.length > 0) this.transients.count(before, picture, flows, met, rateOf, this.reuse);
+    }
+    begun.length = 0;
   }
 
   private look(): Picture | undefined {

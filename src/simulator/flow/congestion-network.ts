@@ -1,9 +1,9 @@
 /**
  * The fabric as the congestion equilibrium wants it: directions with their ends, buffers, classes, what receivers take.
  *
- * What a NIC accepts of a class is bounded by a host side that is slow to take data, and is nothing in a pause storm.
- * ACKs come on top, since the NIC keeps them to itself. A NIC with two ports takes from each what it could take in all:
- * the other port may be idle. Switches obey pauses only in classes that they pause themselves.
+ * What a NIC accepts is bounded by a host side that is slow to take data, and nothing of a class in a pause storm. ACKs
+ * come on top, since the NIC keeps them to itself. A NIC with two ports takes from each what it could take in all: the
+ * other port may be idle. Switches obey pauses only in classes that they pause themselves.
  */
 import { directionFrom, type Topology } from '../../topology/model.js';
 import { reactionRates } from '../congestion-settings.js';
@@ -49,10 +49,11 @@ export function congestionNetwork(
     bufferBytes: switches.bufferBytes,
     switchClass: (device, classIndex) => switches.of(device, classIndex),
     accepts: (direction, classIndex) => {
+      return toNic[direction] >= 0 && storms.blocks(direction, classIndex) ? 0 : Infinity;
+    },
+    acceptsAll: (direction) => {
       const nic = toNic[direction];
-      if (nic < 0) return Infinity;
-      if (storms.blocks(direction, classIndex)) return 0;
-      if (!rates.hostLimited(nic, 'receive')) return Infinity;
+      if (nic < 0 || !rates.hostLimited(nic, 'receive')) return Infinity;
       const write = hostWrite(topology, nic);
       const arriving = topology.nics[nic].ports.reduce(
         (sum, port) => sum + loadOf(directionFrom(topology, port) ^ 1),

@@ -13,6 +13,7 @@ import type { SharedRates } from './shared-rates.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { Rates } from './rates.js';
 import type { Signals } from './signals.js';
+import { StartTransients } from './start-transients.js';
 import type { SwitchClasses } from './switch-classes.js';
 
 export function assembleCongestion(
@@ -38,6 +39,7 @@ export function assembleCongestion(
   return new CongestionEngine(
     new Equilibrium(network),
     maker,
+    new StartTransients(network, settings, connections, counters),
     counters,
     connections,
     rates,

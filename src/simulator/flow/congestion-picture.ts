@@ -21,7 +21,11 @@ const PAUSE_BIT_TIMES = 65535 * 512;
  * @param lineRate bytes/ns
  */
 export const pauseFramesPerNs = (pausesPerNs: number, share: number, lineRate: number): number =>
-  2 * pausesPerNs + (share * lineRate * 8) / PAUSE_BIT_TIMES;
+  pauseFrames(pausesPerNs, share, lineRate);
+
+/** As {@link pauseFramesPerNs}, for so many pauses that hold for so many ns in all. */
+export const pauseFrames = (pauses: number, heldNs: number, lineRate: number): number =>
+  2 * pauses + (heldNs * lineRate * 8) / PAUSE_BIT_TIMES;
 
 /** A direction that is held for all of the time, but for rounding. */
 const STANDS_STILL = 1 - 1e-9;
@@ -58,11 +62,14 @@ export interface Picture {
   paused: Set<number>;
   /** Queues, by class × directions + direction, that some flow crosses and that send nothing. */
   stuck: ReadonlySet<number>;
+  /** Tells pictures apart: from 1, in order of making. */
+  serial: number;
 }
 
 export class PictureMaker {
   private readonly packetBytes: number;
   private readonly cnpClass: number;
+  private made = 0;
 
   constructor(
     private readonly network: EquilibriumNetwork,
@@ -89,6 +96,7 @@ export class PictureMaker {
       heldQps: [],
       stuck: new Set(),
       paused: new Set(),
+      serial: ++this.made,
     };
     if (result.congested) {
       this.readQueues(result, picture, book);

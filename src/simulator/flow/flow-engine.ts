@@ -236,7 +236,7 @@ export class FlowEngine {
     flow.variable = this.solver.add(shape.links, shape.coefficients, shape.linkCount);
     if (shape.cap < Infinity) this.solver.setCap(flow.variable, shape.cap);
     this.flowOfVariable[flow.variable] = index;
-    this.congestion.enter(flow);
+    this.congestion.enter(flow, true);
     this.unsolved = true;
   }
 
@@ -285,7 +285,7 @@ export class FlowEngine {
       if (flow.version === shape.version || flow.variable < 0) continue;
       flow.version = shape.version;
       this.congestion.leave(flow);
-      this.congestion.enter(flow);
+      this.congestion.enter(flow, false);
       this.solver.replace(flow.variable, shape.links, shape.coefficients, shape.linkCount);
       this.solver.setCap(flow.variable, shape.cap);
       this.unsolved = true;

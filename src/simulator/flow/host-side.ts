@@ -13,7 +13,7 @@ import type { FabricSettings } from '../settings.js';
 import { packetBytes } from '../settings.js';
 import { pauseFramesPerNs } from './congestion-picture.js';
 import type { Counters } from './counters.js';
-import { pauseRhythm } from './equilibrium/pauses.js';
+import { pauseRhythm, type PauseRhythm } from './equilibrium/pauses.js';
 import { hostRead, hostWrite, type Rates } from './rates.js';
 
 /** A capacity counts as full from here on; congestion control leaves a little of it unused. */
@@ -27,7 +27,7 @@ export class HostSide {
   /** By direction towards a NIC: share of the time its sender is held by bursts, and the frames that takes. */
   private readonly paused: Float64Array;
   private readonly framesPerNs: Float64Array;
-  private readonly rhythm = { pausesPerNs: 0, overshootBytes: 0, lossRatio: 0 };
+  private readonly rhythm: PauseRhythm = { heldShare: 0, pausesPerNs: 0, overshootBytes: 0, lossRatio: 0 };
   private accountedNs = 0;
 
   constructor(
