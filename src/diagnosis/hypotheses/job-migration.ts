@@ -198,10 +198,8 @@ function reason(context: Context, culprit: Explanation): string {
         ? ''
         : `${job.name} lost no finished step: it went on from step ${fromStep}.`,
   );
-  return [
-    ...back.filter((sentence) => sentence !== ''),
-    'Its ports stayed up: nothing there is broken.',
-  ].join(' ');
+  const why = drained ? 'Nothing is broken there: the scheduler was told to empty the host.' : '';
+  return [...back, why].filter((sentence) => sentence !== '').join(' ');
 }
 
 function series(context: Context, culprit: Explanation): (Series | undefined)[] {
