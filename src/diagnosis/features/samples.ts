@@ -53,7 +53,7 @@ function readFresh(series: Series): Column {
   let count = 0;
   for (let index = 0; index < total; index++) if (isFresh(index)) count++;
   if (count === total) return { count, timesNs, values: unwrapped(series.metric, values) };
-  const column = { count, timesNs: new Float64Array(count), values: new Float64Array(count) };
+  const column: Column = { count, timesNs: new Float64Array(count), values: new Float64Array(count) };
   let next = 0;
   for (let index = 0; index < total; index++) {
     if (!isFresh(index)) continue;
