@@ -12,7 +12,7 @@ import { refuseFiles, type FabricDocument } from '../experiments/definition/fabr
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { InputError } from '../kernel/problem.js';
 import { parseDurationNs } from '../kernel/units.js';
-import { verdictJson, verdictText } from '../reports/verdict.js';
+import { verdictJson, verdictText } from '../reports/shared/verdict.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
 import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
-import { repeatsJson, repeatsText } from '../reports/repeats.js';
+import { repeatsJson, repeatsText } from '../reports/shared/repeats.js';
 import { quoteArgument } from '../reports/shared/report.js';
 import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
 import { repeatedFigures } from '../scoring/repeats.js';

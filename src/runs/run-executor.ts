@@ -127,7 +127,8 @@ export class RunExecutor {
         plan: withRunIds(run.plan, run.id),
         fabric,
         objectives: statedObjectives(experiment.spec),
-        openTwin: () => this.openStored(run),
+        // a real fabric has no other history, and is not opened twice
+        ...(run.driver === 'simulated' ? { openTwin: () => this.openStored(run) } : {}),
         signal: abort.signal,
         journal: {
           intend: async (entry) => {

@@ -8,8 +8,10 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
+import { runCounterfactual } from '../../drill/counterfactual.js';
 import { scoreDiagnosis } from '../../drill/judge.js';
 import { knownElements } from '../../drill/known-elements.js';
+import { openFabric } from '../../fabrics/catalog.js';
 import { portId, deviceId, nicId } from '../../kernel/elements.js';
 import type { Cursor } from '../../platform/http/page.js';
 import { isUuid } from '../../platform/http/uuid.js';
@@ -131,6 +133,18 @@ export class DiagnosesService {
     const { truth, record } = stored;
     const evidence = await decodeEvidence(row.arrow);
     const description = fabricOfRun(run);
+    const course = { ...record, truth: [...truth] };
+    // as for our own verdict: what truly moved is what the same seed does not show without the faults
+    const simulated = run.driver === 'simulated';
+    const counterfactual = simulated
+      ? await runCounterfactual({
+          plan: run.plan,
+          record: course,
+          evidence,
+          open: () => openFabric(description.document, run.seed),
+          signal: new AbortController().signal,
+        })
+      : undefined;
     return (diagnosis) =>
       scoreDiagnosis(
         {
@@ -138,7 +152,8 @@ export class DiagnosesService {
           description,
           evidence,
           verdict: diagnosis.verdict!,
-          record: { ...record, truth: [...truth] },
+          record: course,
+          ...(counterfactual === undefined ? {} : { counterfactual }),
         },
         timeToExplainS(run, diagnosis, record.injectedNs),
       );

@@ -4,11 +4,11 @@
  * The order follows the questions: is something wrong, what, how does it come to be felt, what is it not, and how does
  * one know.
  */
-import type { Verdict } from '../diagnosis/verdict.js';
-import { orderedVerdict } from './json.js';
-import { CULPRITS_MAX, evidence, heading, newPage, pageText, paragraph } from './shared/page.js';
-import type { Page } from './shared/page.js';
-import { culpritSentence, formatPercent, formatSeconds } from './shared/words.js';
+import type { Verdict } from '../../diagnosis/verdict.js';
+import { orderedVerdict } from '../json.js';
+import { CULPRITS_MAX, evidence, heading, newPage, pageText, paragraph } from './page.js';
+import type { Page } from './page.js';
+import { culpritSentence, formatPercent, formatSeconds } from './words.js';
 
 /** What is said of a diagnosis before its own words. */
 const HEADS = {

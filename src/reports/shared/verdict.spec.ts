@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hostileScorecard, passedScorecard } from './testing/sample-scorecards.js';
+import { hostileScorecard, passedScorecard } from '../testing/sample-scorecards.js';
 import { verdictJson, verdictText } from './verdict.js';
 
 const verdict = passedScorecard.verdict!;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failedScorecard, inconclusiveScorecard, passedScorecard } from './testing/sample-scorecards.js';
+import { failedScorecard, inconclusiveScorecard, passedScorecard } from '../testing/sample-scorecards.js';
 import { repeatsJson, repeatsText } from './repeats.js';
 
 const runs = [passedScorecard, failedScorecard, inconclusiveScorecard];

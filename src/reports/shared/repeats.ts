@@ -3,11 +3,11 @@
  *
  * For a person as text, for a program as JSON with all figures. A figure that no seed tells is left out of the text.
  */
-import { scoreMetricDefinition } from '../scoring/metric-catalog.js';
-import { SCORE_NAMES, type Repeated, type Scorecard } from '../scoring/scorecard.js';
-import { padEnd } from './shared/layout.js';
-import { heading, newPage, pageText, paragraph } from './shared/page.js';
-import { formatFigure, formatNumber, formatPercent, formatScore } from './shared/words.js';
+import { scoreMetricDefinition } from '../../scoring/metric-catalog.js';
+import { SCORE_NAMES, type Repeated, type Scorecard } from '../../scoring/scorecard.js';
+import { padEnd } from './layout.js';
+import { heading, newPage, pageText, paragraph } from './page.js';
+import { formatFigure, formatNumber, formatPercent, formatScore } from './words.js';
 
 /** One scorecard a seed, in order, and what they come to together. */
 export interface RepeatedRuns {
