@@ -39,6 +39,8 @@ export class BalanceState {
   pairLimited = new Float64Array(256);
   /** Largest relative error of a condition in this sweep. */
   worst = 0;
+  /** Largest lack of capacity or room relative to it: with none left only queues that are too long keep a search going. */
+  lack = 0;
 
   constructor(
     protected readonly network: EquilibriumNetwork,

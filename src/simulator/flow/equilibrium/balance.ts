@@ -80,10 +80,12 @@ export class Balance extends BalanceState {
 
   private settle(flows: readonly EquilibriumFlow[], most: number): void {
     for (let sweep = 1; sweep <= most; sweep++) {
+      const full = this.lack < NEAR && sweep > SWEEPS_TO_BIND ? AT_REST : NEARLY;
       this.worst = 0;
+      this.lack = 0;
       this.senders.chooseRates(flows);
       this.senders.spend(true);
-      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, NEARLY);
+      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, full);
       this.move();
       this.sweeps++;
       if (this.worst < NEAR) break;

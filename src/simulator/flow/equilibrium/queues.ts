@@ -67,6 +67,7 @@ export class Queues {
       if (asked > OPENS) this.setBytes(queue, this.firstBytes(queue), capacity);
       return;
     }
+    this.state.lack = max(this.state.lack, asked - 1);
     if (this.overflows(queue, capacity)) return;
     if (asked > OPENS) this.binding.revive(queue);
     if (asked < 1 && this.binding.binds[queue] === 0) {
