@@ -11,26 +11,21 @@ import type { CaseResult } from './explain/measure-case.js';
 import { measureCases } from './explain/pool.js';
 import { reportOf } from './explain/report.js';
 import { caseRows, droppedShare, explainRows, MOST_DROPPED } from './explain/rows.js';
-import { purposeOfAll, USUAL_SEEDS } from './explain/corpus/seeds.js';
+import { purposeOfAll } from './explain/corpus/seeds.js';
 import { unmeasured } from './row.js';
 
 export interface ExplainBenchOptions {
   /** Case names (`link-down-cut-10001`), or the computations to be timed; all seeds and the small one when empty. */
   only?: readonly string[];
-  seeds?: readonly number[];
+  seeds: readonly number[];
   onCase?: (name: string) => void;
 }
-
-const usualSeeds = (): number[] => {
-  const [from, to] = USUAL_SEEDS.split('..').map(Number);
-  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
-};
 
 const PROGRESS_EVERY = 20;
 
 export async function runExplainBench({
   only = [],
-  seeds = usualSeeds(),
+  seeds,
   onCase,
 }: ExplainBenchOptions): Promise<BenchOutcome> {
   const purpose = purposeOfAll(seeds);

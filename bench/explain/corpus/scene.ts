@@ -40,11 +40,11 @@ export interface SceneNeeds {
 
 const FAMILIES: readonly Family[] = ['leaf-spine', 'rail-optimised', 'fat-tree', 'dual-tor-dual-plane'];
 const SIZES = [
-  [32, 0.24],
-  [64, 0.36],
-  [128, 0.22],
-  [256, 0.11],
-  [512, 0.07],
+  [32, 0.34],
+  [64, 0.4],
+  [128, 0.16],
+  [256, 0.06],
+  [512, 0.04],
 ] as const;
 
 export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
@@ -141,7 +141,9 @@ const JOB_NAMES = ['job-a', 'job-b', 'job-c'];
 function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: SceneNeeds): Jobs {
   const idle = needs.spare === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
   const used = hosts - idle;
-  const count = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
+  const wanted = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
+  // a job on one host sends nothing over the fabric
+  const count = Math.min(wanted, Math.floor(used / 2));
   const interleaved = needs.perUplink === 2 || random.uniform() < 0.6;
   const queuePairs = pick(random, [1, 2, 4, 4, 8]);
   return Array.from({ length: count }, (_, job) => {

@@ -11,8 +11,6 @@ export type Purpose = 'tuning' | 'reporting';
 
 /** Seeds from here on are for reporting, those below for tuning. */
 export const FIRST_REPORTING_SEED = 10_000;
-/** What the bench runs when no seeds are asked for. */
-export const USUAL_SEEDS = '10001..10360';
 
 export const purposeOf = (seed: number): Purpose => (seed < FIRST_REPORTING_SEED ? 'tuning' : 'reporting');
 
