@@ -108,14 +108,23 @@ function add(total: Conservation, part: Loss): Conservation {
   };
 }
 
+/**
+ * What is lost stays lost: where a later reading allows less, the clocks of the two ends differ, and only the lesser holds.
+ */
 function lossOf(run: readonly Bound[], toleranceBytes: number): Loss {
+  const lows = run.map(({ low }) => low);
+  let leastHigh = Infinity;
+  for (let index = run.length - 1; index >= 0; index--) {
+    lows[index] = Math.min(lows[index], leastHigh);
+    leastHigh = Math.min(leastHigh, run[index].high);
+  }
   let lowestHigh = Infinity;
   let intactNs = NaN;
   let most = 0;
   let began: Interval | null = null;
   let lastSeenNs: number | null = null;
-  for (const bound of run) {
-    const lost = bound.low - lowestHigh;
+  for (const [index, bound] of run.entries()) {
+    const lost = lows[index] - lowestHigh;
     if (lost > toleranceBytes && began === null) began = { fromNs: intactNs, toNs: bound.timeNs };
     if (lost > Math.max(most, toleranceBytes)) lastSeenNs = bound.timeNs;
     most = Math.max(most, lost);

@@ -6,11 +6,12 @@
  * keeps up has no reason to, and at Microsoft was a NIC whose receive pipeline hung (Guo et al., SIGCOMM 2016, 6.2).
  * Pauses are sums over priorities. Not modelled: a watchdog in the NIC.
  */
-import { nicId, queueId } from '../../kernel/elements.js';
+import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Nic } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
+import { allQueues } from './queues.js';
 import { freshCount, freshSamples, gainWithin, rises } from './samples.js';
 import type { Increment } from './samples.js';
 
@@ -20,7 +21,6 @@ const FULL_STOP = 0.9;
 const TELLING_SHARE = 0.05;
 /** Less waiting for the host than this is none. */
 const LEAST_STALL = 0.015;
-const PRIORITIES = [0, 1, 2, 3, 4, 5, 6, 7];
 
 export interface NicPause {
   nic: Nic;
@@ -101,10 +101,7 @@ function hostKeepsUp(context: Context, nic: Nic, polls: readonly Increment[]): b
 }
 
 function watchdogActed(context: Context, port: number, during: Interval): boolean | null {
-  const feeding = context.portName(peerPort(context.topology, port));
-  const counters = PRIORITIES.flatMap(
-    (priority) => context.read('queue_watchdog_detected', queueId(feeding, priority)) ?? [],
-  );
+  const counters = allQueues(context, 'queue_watchdog_detected', peerPort(context.topology, port));
   if (counters.length === 0) return null;
   return counters.some((series) => gainWithin(series, during) > 0);
 }

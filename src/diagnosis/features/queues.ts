@@ -12,8 +12,6 @@ import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { gainWithin, increments, samplesWithin } from './samples.js';
 
-/** Traffic classes (IEEE 802.1p). */
-const PRIORITIES = [0, 1, 2, 3, 4, 5, 6, 7];
 /** A port that sends so much of its speed over a whole poll is full. */
 const FULL = 0.9;
 /** Keepalives and protocols send less than this part of its speed. */
@@ -22,12 +20,15 @@ const BYTES_PER_NS_PER_GBPS = 0.125;
 
 /** Classes of which anything of a port's queues is told. */
 export function classesOf(context: Context, port: number): number[] {
-  return PRIORITIES.filter((priority) =>
-    QUEUE_METRICS.some((metric) => readQueue(context, metric, port, priority) !== undefined),
-  );
+  return context
+    .once(classesTold)
+    .filter((priority) =>
+      QUEUE_METRICS.some((metric) => readQueue(context, metric, port, priority) !== undefined),
+    );
 }
 
 const QUEUE_METRICS = ['queue_tx_bytes', 'queue_depth_max_bytes', 'queue_ecn_marked_packets'] as const;
+const OTHER_QUEUE_METRICS = ['queue_drop_packets', 'queue_watchdog_detected'] as const;
 
 export const readQueue = (
   context: Context,
@@ -37,7 +38,17 @@ export const readQueue = (
 ): Series | undefined => context.read(metric, queueId(context.portName(port), priority));
 
 export const allQueues = (context: Context, metric: MetricName, port: number): Series[] =>
-  PRIORITIES.flatMap((priority) => readQueue(context, metric, port, priority) ?? []);
+  context.once(classesTold).flatMap((priority) => readQueue(context, metric, port, priority) ?? []);
+
+/** Traffic classes of which any queue is told, in rising order: few of the eight (IEEE 802.1p). */
+function classesTold(context: Context): number[] {
+  const told = new Set<number>();
+  for (const metric of [...QUEUE_METRICS, ...OTHER_QUEUE_METRICS]) {
+    for (const { element } of context.all(metric))
+      told.add(Number(element.slice(element.lastIndexOf('/') + 1)));
+  }
+  return [...told].sort((one, other) => one - other);
+}
 
 /** Greatest watermark of a port's queues in a stretch, bytes; null when none was read. */
 export function deepest(context: Context, port: number, during: Interval): number | null {

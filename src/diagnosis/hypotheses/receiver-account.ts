@@ -4,7 +4,7 @@
  * A slow slot, a slow receiver and a pause storm all hold the switch port that feeds the NIC, and differ in what the NIC
  * waits for. Rivals are judged by the same findings.
  */
-import { elementRef, nicId, portId, queueId } from '../../kernel/elements.js';
+import { elementRef, nicId, portId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Nic } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
@@ -13,6 +13,7 @@ import type { Context, Interval } from '../features/context.js';
 import { STALL_METRICS, movedBytes, observeHostSides, pausesItsSwitch } from '../features/host-side.js';
 import { observeNicPauses, pausedWithin, pausesSent } from '../features/nic-pause.js';
 import type { NicPause } from '../features/nic-pause.js';
+import { allQueues } from '../features/queues.js';
 import { spreadFrom } from '../features/pause-spread.js';
 import { overlaps } from '../features/context.js';
 import type { Explanation } from '../explanation.js';
@@ -57,7 +58,11 @@ function feedingPorts(context: Context, { nic }: Explanation): number[] {
   return nic === undefined ? [] : topology.nics[nic].ports.map((port) => peerPort(topology, port));
 }
 
-const PRIORITIES = [0, 1, 2, 3, 4, 5, 6, 7];
+const QUEUE_METRICS = [
+  'queue_watchdog_detected',
+  'queue_watchdog_restored',
+  'queue_depth_max_bytes',
+] as const;
 
 export function nicSeries(context: Context, culprit: Explanation): (Series | undefined)[] {
   const { topology } = context;
@@ -73,14 +78,7 @@ export function nicSeries(context: Context, culprit: Explanation): (Series | und
     ...feeding.flatMap((port) => [
       context.readPort('port_pause_rx_s', port),
       context.readPort('port_pause_rx_frames', port),
-      ...PRIORITIES.flatMap((priority) => {
-        const queue = queueId(context.portName(port), priority);
-        return [
-          context.read('queue_watchdog_detected', queue),
-          context.read('queue_watchdog_restored', queue),
-          context.read('queue_depth_max_bytes', queue),
-        ];
-      }),
+      ...QUEUE_METRICS.flatMap((metric) => allQueues(context, metric, port)),
     ]),
   ];
 }
