@@ -123,7 +123,7 @@ describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
         for (const device of topology.devices.filter(({ role }) => role === 'switch')) {
           // Bytes are rounded down to whole ones, drops to packets; and the equilibrium is found by search.
           const rounding = device.ports.length * (8 + 4 * PACKET_BYTES);
-          const searched = (lossy ? 3e-2 : 1e-5) * reader.through(device.index);
+          const searched = (lossy ? 6e-2 : 1e-5) * reader.through(device.index);
           expect(Math.abs(reader.missing(device.index))).toBeLessThan(rounding + searched);
         }
       }),
@@ -136,8 +136,10 @@ describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
       fc.property(sceneArbitrary(fc.constant(settings)), (scene) => {
         const reader = new Reader(run(scene));
         for (const { name } of reader.simulator.topology.ports) {
-          // The equilibrium is found by search, and notifications take no room.
-          expect(reader.at('port_tx_bytes', `port:${name}`)).toBeLessThanOrEqual(50 * END_NS * 1.01);
+          // The equilibrium is found by search, notifications take no room, and repeats leave none for ACKs.
+          expect(reader.at('port_tx_bytes', `port:${name}`)).toBeLessThanOrEqual(
+            50 * END_NS * (lossy ? 1.05 : 1.005),
+          );
         }
       }),
       { numRuns: 8 },
