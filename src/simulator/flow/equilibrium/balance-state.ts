@@ -17,6 +17,8 @@ export class BalanceState {
   limiter = new Int32Array(64);
   /** By queue: arriving bytes/ns, queueing delay in ns, probability of a mark and its hazard, share that is dropped. */
   load = new Float64Array(64);
+  /** By queue: the part of the load that waits there and can be dropped; the rest are ACKs. */
+  data = new Float64Array(64);
   delay = new Float64Array(64);
   mark = new Float64Array(64);
   hazard = new Float64Array(64);
@@ -67,6 +69,17 @@ export class BalanceState {
     return Math.min(own, Math.max(link / classes, (link - others) / backlogged));
   }
 
+  /** bytes/ns that leave a queue: what it drops is data, never ACKs. */
+  carried(queue: number): number {
+    return this.load[queue] - this.drop[queue] * this.data[queue];
+  }
+
+  /** Share of its data that a lossy queue must drop to fit a capacity. */
+  excessShare(queue: number, capacity: number): number {
+    const data = this.data[queue];
+    return data > 0 ? Math.min(1, Math.max(0, this.load[queue] - capacity) / data) : 0;
+  }
+
   /** Empty queues; NICs at what flows wish. */
   protected beginState(): void {
     const { scene } = this;
@@ -91,5 +104,16 @@ export class BalanceState {
   }
 }
 
-const FROM_ZERO = ['load', 'delay', 'mark', 'hazard', 'drop', 'held', 'spill', 'phi', 'limitedLoad'] as const;
+const FROM_ZERO = [
+  'load',
+  'data',
+  'delay',
+  'mark',
+  'hazard',
+  'drop',
+  'held',
+  'spill',
+  'phi',
+  'limitedLoad',
+] as const;
 const BY_QUEUE = [...FROM_ZERO, 'usable', 'room', 'mostRate', 'limitedHeld'] as const;

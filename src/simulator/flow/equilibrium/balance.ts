@@ -31,7 +31,7 @@ const { abs, max, min } = Math;
 /** Sweeps of the first round and of later ones, which begin near their end. */
 const MOST_SWEEPS = 400;
 const LATER_SWEEPS = 150;
-const MOST_ROUNDS = 6;
+const MOST_ROUNDS = 8;
 /** A spill that changes by less, relative to itself, is the same. */
 const SAME_SPILL = 0.1;
 /** So often it is looked which queues hold anybody. */
@@ -72,7 +72,7 @@ export class Balance extends BalanceState {
       if (round === MOST_ROUNDS - 1) break;
       const emptied = this.emptyIdle();
       const swung = !emptied && this.swings.find(this);
-      const spilled = !emptied && this.findSpills();
+      const spilled = this.findSpills();
       if (!emptied && !swung && !spilled) break;
     }
     this.fit();
@@ -170,7 +170,7 @@ export class Balance extends BalanceState {
       this.senders.spend(false);
       for (let queue = 0; queue < scene.queueCount; queue++) {
         if (this.buffers.limit[queue] < Infinity && load[queue] > 0)
-          this.drop[queue] = max(0, 1 - this.shareOf(queue) / load[queue]);
+          this.drop[queue] = this.excessShare(queue, this.shareOf(queue));
       }
     }
     for (let at = 0; at < scene.orderCount; at++) this.hold(scene.order[at]);

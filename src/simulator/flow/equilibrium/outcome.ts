@@ -94,7 +94,7 @@ export class Outcome {
     const arrives = balance.load[queue];
     if (arrives === 0 && balance.delay[queue] === 0 && stuck.queues[queue] === 0) return;
     result.touched[result.touchedCount++] = key;
-    const carried = arrives * (1 - balance.drop[queue]);
+    const carried = balance.carried(queue);
     result.arrivalRate[key] = arrives;
     result.carriedRate[key] = carried;
     const restBytes = stuck.queues[queue] === 1 ? this.stuckBytes(queue) : balance.delay[queue] * carried;
@@ -102,7 +102,8 @@ export class Outcome {
     result.queueBytes[key] = restBytes * queueRatio[queue];
     result.queueMaxBytes[key] = restBytes * Math.max(queueRatio[queue], peakRatio[queue]);
     result.markRatio[key] = Math.min(1, balance.mark[queue] * markRatio[queue]);
-    result.dropRatio[key] = balance.drop[queue];
+    result.dropRatio[key] = arrives > 0 ? 1 - carried / arrives : 0;
+    result.discardRate[key] = balance.spill[queue] * balance.data[queue] * (1 - balance.drop[queue]);
     this.readPause(queue, key, carried);
     const from = network.fromDevice[direction];
     if (scene.fromSwitch[queue] === 1) {
@@ -122,7 +123,6 @@ export class Outcome {
     const { heldShare, pausesPerNs, overshootBytes } = pauses.rhythm;
     result.pausedShare[key] = heldShare;
     result.pausesPerNs[key] = pausesPerNs;
-    result.discardRate[key] = balance.spill[queue] * carried;
     const to = this.network.toDevice[this.scene.queueDirection[queue]];
     if (this.buffers.pauses[queue] === 1) result.bufferMaxBytes[to] += overshootBytes;
   }

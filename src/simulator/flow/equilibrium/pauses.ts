@@ -70,7 +70,7 @@ export class Pauses {
     if (!this.holds(queue, balance)) return false;
     const direction = scene.queueDirection[queue];
     const link = network.capacity[direction];
-    const passes = balance.load[queue] * (1 - balance.drop[queue]);
+    const passes = balance.carried(queue);
     // A switch that is held has more to send than the link takes; a NIC what its flows would send.
     const wants = scene.fromSwitch[queue] === 1 ? link : Math.min(link, scene.wishLoad[queue]);
     const senderRate = Math.max(passes, wants - this.othersOn(queue, balance));
@@ -98,7 +98,7 @@ export class Pauses {
     let others = 0;
     for (let other = 0; network.classes > 1 && other < network.classes; other++) {
       const sibling = scene.queueAt(scene.queueDirection[queue], other);
-      if (sibling >= 0 && sibling !== queue) others += balance.load[sibling] * (1 - balance.drop[sibling]);
+      if (sibling >= 0 && sibling !== queue) others += balance.carried(sibling);
     }
     return others;
   }

@@ -145,7 +145,7 @@ export class Queues {
   private overflows(queue: number, capacity: number): boolean {
     const limit = this.buffers.limit[queue];
     if (limit === Infinity) return false;
-    const wanted = max(0, 1 - capacity / this.state.load[queue]);
+    const wanted = this.state.excessShare(queue, capacity);
     const full = this.state.delay[queue] * capacity >= limit * (1 - NEAR);
     if (!full || wanted === 0) {
       this.state.drop[queue] *= 1 - DROP_DAMPING;

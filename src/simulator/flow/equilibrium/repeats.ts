@@ -20,6 +20,7 @@ const MOST_LOSS = 0.9999;
 export interface Traffic {
   rate: Float64Array;
   load: Float64Array;
+  data: Float64Array;
   pairRate: Float64Array;
   pairLimited: Float64Array;
   delay: Float64Array;
@@ -84,6 +85,7 @@ export class Repeats {
       const direction = scene.queueDirection[queue];
       const extra = useful * (arrives - 1);
       load[queue] += extra;
+      traffic.data[queue] += extra;
       if (queue === traffic.limiter[flow]) traffic.limitedLoad[queue] += extra;
       const stays = (1 - drop[queue]) * (1 - spill[queue]);
       arrives *= stays;

@@ -76,6 +76,7 @@ export class Senders {
     const { load, limitedLoad, rate } = this.state;
     const { queueCount, entryQueue, entryCoefficient, entryStart } = scene;
     load.fill(0, 0, queueCount);
+    this.state.data.fill(0, 0, queueCount);
     limitedLoad.fill(0, 0, queueCount);
     this.state.pairRate.fill(0, 0, scene.pairCount);
     this.state.pairLimited.fill(0, 0, scene.pairCount);
@@ -96,7 +97,7 @@ export class Senders {
   /** Rates from queue to queue, of all and of what the first one limits. */
   private pass(flow: number): void {
     const { scene } = this;
-    const { pairRate, pairLimited } = this.state;
+    const { data, pairRate, pairLimited } = this.state;
     const { hopPair, hopQueue, hopStart, pathWeight } = scene;
     const limiter = this.state.limiter[flow];
     for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
@@ -105,6 +106,7 @@ export class Senders {
       const end = hopStart[path + 1] - 1;
       if (hopQueue[first] === limiter && first < end) pairLimited[hopPair[first]] += bytes;
       for (let hop = first; hop < end; hop++) pairRate[hopPair[hop]] += bytes;
+      for (let hop = first; hop <= end; hop++) data[hopQueue[hop]] += bytes;
     }
   }
 
