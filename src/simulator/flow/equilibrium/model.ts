@@ -107,6 +107,8 @@ export interface EquilibriumResult {
   /** By queue: wire bytes/ns that arrive at the egress queue and that leave it, repeats included. */
   arrivalRate: Float64Array;
   carriedRate: Float64Array;
+  /** By queue: the data in what leaves, ACKs left out. */
+  carriedDataRate: Float64Array;
   /** By queue: mean bytes waiting, and the most that a watermark shows. */
   queueBytes: Float64Array;
   queueMaxBytes: Float64Array;

@@ -31,6 +31,7 @@ export class Outcome {
       rate: new Float64Array(64),
       arrivalRate: byQueue(),
       carriedRate: byQueue(),
+      carriedDataRate: byQueue(),
       queueBytes: byQueue(),
       queueMaxBytes: byQueue(),
       markRatio: byQueue(),
@@ -97,14 +98,15 @@ export class Outcome {
     const carried = balance.carried(queue);
     result.arrivalRate[key] = arrives;
     result.carriedRate[key] = carried;
+    result.carriedDataRate[key] = balance.data[queue] * (1 - balance.drop[queue]);
     const restBytes = stuck.queues[queue] === 1 ? this.stuckBytes(queue) : balance.delay[queue] * carried;
     const { queueRatio, peakRatio, markRatio } = balance.swings;
     result.queueBytes[key] = restBytes * queueRatio[queue];
     result.queueMaxBytes[key] = restBytes * Math.max(queueRatio[queue], peakRatio[queue]);
     result.markRatio[key] = Math.min(1, balance.mark[queue] * markRatio[queue]);
     result.dropRatio[key] = arrives > 0 ? 1 - carried / arrives : 0;
-    result.discardRate[key] = balance.spill[queue] * balance.data[queue] * (1 - balance.drop[queue]);
-    this.readPause(queue, key, carried);
+    result.discardRate[key] = balance.spill[queue] * result.carriedDataRate[key];
+    this.readPause(queue, key);
     const from = network.fromDevice[direction];
     if (scene.fromSwitch[queue] === 1) {
       result.bufferBytes[from] += result.queueBytes[key];
@@ -112,7 +114,7 @@ export class Outcome {
     }
   }
 
-  private readPause(queue: number, key: number, carried: number): void {
+  private readPause(queue: number, key: number): void {
     const { result, balance } = this;
     const { pauses } = balance;
     if (this.stuck.queues[queue] === 1) {
@@ -180,6 +182,7 @@ export class Outcome {
 const BY_QUEUE = [
   'arrivalRate',
   'carriedRate',
+  'carriedDataRate',
   'queueBytes',
   'queueMaxBytes',
   'markRatio',
