@@ -1,35 +1,63 @@
 /**
- * The parts that congestion is made of, put together for one fabric.
+ * The engine of flows, and the congestion that it meets, put together for one fabric.
  */
 import type { Topology } from '../../topology/model.js';
 import type { FabricSettings } from '../settings.js';
+import type { Beliefs } from './beliefs.js';
+import { ByteBook } from './byte-book.js';
 import { CongestionEngine } from './congestion-engine.js';
 import { congestionNetwork } from './congestion-network.js';
 import { PictureMaker } from './congestion-picture.js';
 import type { Connections } from './connections.js';
 import type { Counters } from './counters.js';
 import { Equilibrium } from './equilibrium/equilibrium.js';
-import type { SharedRates } from './shared-rates.js';
+import type { EventQueue } from './event-queue.js';
+import { FlowEngine } from './flow-engine.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { Rates } from './rates.js';
+import type { RetransmissionSchedule } from './retransmission.js';
+import { SharedRates } from './shared-rates.js';
 import type { Signals } from './signals.js';
 import { StartTransients } from './start-transients.js';
 import type { SwitchClasses } from './switch-classes.js';
 
-export function assembleCongestion(
-  topology: Topology,
-  settings: FabricSettings,
-  parts: {
-    connections: Connections;
-    counters: Counters;
-    rates: Rates;
-    signals: Signals;
-    switches: SwitchClasses;
-    storms: PauseStorms;
-    solver: SharedRates;
-  },
-): CongestionEngine {
-  const { connections, counters, rates, signals, switches, storms, solver } = parts;
+export interface FlowParts {
+  topology: Topology;
+  settings: FabricSettings;
+  queue: EventQueue;
+  beliefs: Beliefs;
+  connections: Connections;
+  counters: Counters;
+  rates: Rates;
+  signals: Signals;
+  schedule: RetransmissionSchedule;
+  switches: SwitchClasses;
+  storms: PauseStorms;
+}
+
+/** @param reuse false: nothing that repeats is looked up */
+export function assembleFlows(parts: FlowParts, reuse: boolean): FlowEngine {
+  const { settings, queue, beliefs, connections, counters, rates, signals, schedule, storms } = parts;
+  const solver = new SharedRates(rates.capacities, { reuse });
+  const congestion = assembleCongestion(parts, solver);
+  congestion.reuse = reuse;
+  return new FlowEngine(
+    rates,
+    signals,
+    settings,
+    queue,
+    beliefs,
+    connections,
+    counters,
+    solver,
+    new ByteBook(settings, connections, counters, signals, schedule),
+    congestion,
+    storms,
+  );
+}
+
+function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEngine {
+  const { topology, settings, connections, counters, rates, signals, switches, storms } = parts;
   const classes = counters.priorities.length;
   const network = congestionNetwork(topology, settings, rates, switches, storms, classes, (capacity) =>
     solver.load(capacity),

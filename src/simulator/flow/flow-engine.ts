@@ -22,7 +22,7 @@ import type { SharedRates } from './shared-rates.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { QpTimers } from './qp-timers.js';
 import type { Rates } from './rates.js';
-import { flowOrder, IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './running-flow.js';
+import { IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './running-flow.js';
 import type { Signals } from './signals.js';
 
 const NONE: readonly number[] = [];

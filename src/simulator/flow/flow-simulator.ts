@@ -16,15 +16,14 @@ import { priorityClasses } from '../congestion-settings.js';
 import type { FabricSettings } from '../settings.js';
 import { Beliefs } from './beliefs.js';
 import { watchBoundaries, type WantedBoundary } from './boundary-watch.js';
-import { ByteBook } from './byte-book.js';
-import { assembleCongestion } from './congestion-parts.js';
+import { assembleFlows } from './congestion-parts.js';
 import { Connections } from './connections.js';
 import { ControlPlane } from './control-plane.js';
 import { Counters } from './counters.js';
 import { EVENT } from './event-kind.js';
 import { EventQueue } from './event-queue.js';
 import { FabricControls } from './fabric-controls.js';
-import { FlowEngine } from './flow-engine.js';
+import type { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './flow-shape.js';
 import { InjectedTraffic } from './injected-traffic.js';
 import { prepareJob, type KnownConnections, type ReadyJob } from './job-program.js';
@@ -40,8 +39,7 @@ import { RankClocks } from './rank-clocks.js';
 import { Rates } from './rates.js';
 import { RetransmissionSchedule } from './retransmission.js';
 import { Signals } from './signals.js';
-import { Sampler } from './sampler.js';
-import { SharedRates } from './shared-rates.js';
+import { Sampler, type SamplerSources } from './sampler.js';
 import { SwitchClasses } from './switch-classes.js';
 
 export interface FlowSimulatorOptions {
@@ -84,19 +82,10 @@ export class FlowSimulator extends FabricControls {
     const physical = new PhysicalLayer(topology, settings, queue);
     const connections = new Connections(beliefs, physical, settings.hashSeed, seed);
     const rates = new Rates(topology);
-    const scratch = new Float64Array(rates.capacities.length);
     const signals = new Signals(topology, settings, queue, physical, rates, seed);
     const schedule = new RetransmissionSchedule(settings);
-    const context: ShapeContext = {
-      topology,
-      settings,
-      connections,
-      rates,
-      signals,
-      schedule,
-      scratch,
-      shapes: 0,
-    };
+    const parts = { topology, settings, connections, rates, signals, schedule };
+    const context: ShapeContext = { ...parts, scratch: new Float64Array(rates.capacities.length), shapes: 0 };
     const known = jobs.map((): KnownConnections => new Map<string, number>());
     const ready = jobs.map((job, index) => prepareJob(job, index, context, known[index]));
     const placements = new Placements(topology, jobs, (host) => physical.deviceUp[host] === 1);
@@ -115,23 +104,7 @@ export class FlowSimulator extends FabricControls {
     this.storms = storms;
     connections.lostQueues = storms;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    const solver = new SharedRates(rates.capacities, { reuse });
-    const parts = { connections, counters, rates, signals, switches, storms, solver };
-    const congestion = assembleCongestion(topology, settings, parts);
-    congestion.reuse = reuse;
-    this.flows = new FlowEngine(
-      rates,
-      signals,
-      settings,
-      queue,
-      beliefs,
-      connections,
-      counters,
-      solver,
-      new ByteBook(settings, connections, counters, signals, schedule),
-      congestion,
-      storms,
-    );
+    this.flows = assembleFlows({ ...parts, queue, beliefs, counters, switches, storms }, reuse);
     this.timers = new QpTimers(
       topology,
       settings,
@@ -143,27 +116,8 @@ export class FlowSimulator extends FabricControls {
       this.qpListener(connections),
     );
     this.load = new InjectedTraffic(context, connections, counters, this.timers, this.flows);
-    this.sampler = new Sampler(
-      {
-        topology,
-        settings,
-        jobs,
-        physical,
-        rates,
-        signals,
-        control: this.control,
-        beliefs,
-        connections,
-        counters,
-        timers: this.timers,
-        clocks,
-        latencies,
-        placements,
-        readCounters: (nowNs) => this.flows.readCounters(nowNs),
-      },
-      telemetry,
-      seed,
-    );
+    const watched = { beliefs, clocks, latencies, placements };
+    this.sampler = new Sampler(this.sources(watched), telemetry, seed);
     this.runner = new JobRunner(
       ready,
       settings,
@@ -180,6 +134,27 @@ export class FlowSimulator extends FabricControls {
     this.supervisor = this.supervise(connections, restarter(jobs, known, placements, context));
     this.pathUse = new PathUse(topology, jobs, connections, beliefs, placements);
     this.wire(connections);
+  }
+
+  private sources(
+    more: Pick<SamplerSources, 'beliefs' | 'clocks' | 'latencies' | 'placements'>,
+  ): SamplerSources {
+    const { topology, settings, jobs, physical, rates, signals, control, connections, counters, timers } =
+      this;
+    const readCounters = (nowNs: number): void => this.flows.readCounters(nowNs);
+    const own = {
+      topology,
+      settings,
+      jobs,
+      physical,
+      rates,
+      signals,
+      control,
+      connections,
+      counters,
+      timers,
+    };
+    return { ...own, ...more, readCounters };
   }
 
   private supervise(connections: Connections, prepare: (job: number) => ReadyJob): JobSupervisor {

@@ -17,7 +17,7 @@ export class GainBook {
   add(counter: Float64Array, index: number, perNs: number): void {
     if (perNs === 0) return;
     let gains = this.byCounter.get(counter);
-    if (gains === undefined) this.byCounter.set(counter, (gains = new Map()));
+    if (gains === undefined) this.byCounter.set(counter, (gains = new Map<number, number>()));
     gains.set(index, (gains.get(index) ?? 0) + perNs);
   }
 
