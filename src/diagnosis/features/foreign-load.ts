@@ -308,14 +308,6 @@ function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
   return found;
 }
 
-/** NICs that jobs write checkpoints from, or to. */
-function nicsOfCheckpoints({ jobs, topology }: Context): Set<number> {
-  const gpus = jobs.flatMap(({ checkpoint, placement }) =>
-    checkpoint?.traffic === undefined ? [] : [...placement, ...checkpoint.traffic.receivers],
-  );
-  return new Set(gpus.map((gpu) => topology.gpus[gpu].nic));
-}
-
 /** What ranks write to storage hosts is the jobs' own as well. */
 function addCheckpoints(context: Context, job: Job, found: ([Column[], Column[]] | null)[]): void {
   const { traffic } = job.checkpoint ?? {};

@@ -13,7 +13,6 @@ import { number } from '../features/change.js';
 import { observeNicPauses } from '../features/nic-pause.js';
 import type { NicPause } from '../features/nic-pause.js';
 import { outcomeOf } from '../explanation.js';
-import type { Explanation } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';
 import {

@@ -13,7 +13,6 @@ import type { HostSideObservation } from '../features/host-side.js';
 import { number } from '../features/change.js';
 import { samplesWithin } from '../features/samples.js';
 import { outcomeOf } from '../explanation.js';
-import type { Explanation } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';
 import { hostSideFindings, nicRivals, nicSeries, nicSteps, spreadClause } from './receiver-account.js';
