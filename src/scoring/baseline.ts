@@ -51,6 +51,13 @@ interface Finding {
   missing: string[];
 }
 
+/** Clocks of devices may be off by so much: what is stamped that shortly before the fault may be the fault itself. */
+const CLOCK_ERROR_NS = 1e9;
+
+/** Up to when stamps are surely from before the fault. */
+const surelyBeforeNs = ({ injectedNs }: BaselineInput): number =>
+  Math.max(injectedNs - CLOCK_ERROR_NS, injectedNs / 2);
+
 const names = (ids: readonly string[]): string => listChoices(ids, 3);
 
 function pacesFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
@@ -78,16 +85,17 @@ function pacesFinding(input: BaselineInput, index: EvidenceIndex, finding: Findi
 }
 
 function portsFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
-  const { topology, injectedNs } = input;
+  const { topology } = input;
+  const beforeNs = surelyBeforeNs(input);
   const down: string[] = [];
   const slow: string[] = [];
   let seen = 0;
   for (const port of topology.ports) {
     const id = portId(port.name);
-    const status = valueAt(freshSamples(index.get('port_oper_status', id)), injectedNs);
+    const status = valueAt(freshSamples(index.get('port_oper_status', id)), beforeNs);
     if (status !== undefined) seen++;
     if (status === 0) down.push(id);
-    const rate = valueAt(freshSamples(index.get('port_rate_gbps', id)), injectedNs);
+    const rate = valueAt(freshSamples(index.get('port_rate_gbps', id)), beforeNs);
     const rated = topology.links[port.link].rateGbps;
     if (rate !== undefined && Math.abs(rate - rated) > RATE_TOLERANCE * rated) slow.push(id);
   }
@@ -103,14 +111,13 @@ function shapeOf(topology: Topology, device: Device): string {
 }
 
 function nextHopsFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
-  const { topology, injectedNs } = input;
+  const { topology } = input;
+  const beforeNs = surelyBeforeNs(input);
   const siblings = new Map<string, { id: string; hops: number }[]>();
   const moved: string[] = [];
   for (const device of topology.devices.filter(({ role }) => role === 'switch')) {
     const id = deviceId(device.name);
-    const samples = freshSamples(index.get('route_next_hops', id)).filter(
-      ({ timeNs }) => timeNs <= injectedNs,
-    );
+    const samples = freshSamples(index.get('route_next_hops', id)).filter(({ timeNs }) => timeNs <= beforeNs);
     const hops = samples.at(-1)?.value;
     if (hops === undefined) continue;
     if (samples.some(({ value }) => value !== hops)) moved.push(id);
@@ -127,8 +134,9 @@ function nextHopsFinding(input: BaselineInput, index: EvidenceIndex, finding: Fi
 }
 
 function errorsFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
+  const beforeNs = surelyBeforeNs(input);
   const rose = (series: Series): boolean => {
-    const samples = freshSamples(series).filter(({ timeNs }) => timeNs <= input.injectedNs);
+    const samples = freshSamples(series).filter(({ timeNs }) => timeNs <= beforeNs);
     return samples.length > 1 && samples[samples.length - 1].value > samples[0].value;
   };
   for (const metric of ERROR_COUNTERS) {

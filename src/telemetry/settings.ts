@@ -12,9 +12,10 @@ import { METRICS, type MetricName } from './catalog.js';
 
 const ratio = z.number().min(0).max(1);
 const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricName[]];
-const counterNames = METRICS.filter(({ kind, sampling }) => kind === 'counter' && sampling === 'poll').map(
-  ({ name }) => name,
-) as [MetricName, ...MetricName[]];
+/** Bytes are counted in 64 bits everywhere: in 32 they would wrap several times between two polls, and tell nothing. */
+const counterNames = METRICS.filter(
+  ({ kind, sampling, unit }) => kind === 'counter' && sampling === 'poll' && unit !== 'bytes',
+).map(({ name }) => name) as [MetricName, ...MetricName[]];
 const interval = durationNs.refine((ns) => ns >= 1e6, 'must be at least 1ms');
 
 export const telemetrySchema = z
@@ -59,8 +60,13 @@ export const telemetrySchema = z
     clearOnRead: z
       .array(z.enum(counterNames))
       .default([])
-      .describe('counters that start again when read: what a lost answer had counted is lost'),
-    counters32: z.array(z.enum(counterNames)).default([]).describe('counters of 32 bits, which wrap'),
+      .describe(
+        'counters of events and frames that start again when read: what a lost answer had counted is lost',
+      ),
+    counters32: z
+      .array(z.enum(counterNames))
+      .default([])
+      .describe('counters of events and frames kept in 32 bits, which wrap'),
     metrics: z
       .array(z.enum(metricNames))
       .min(1)

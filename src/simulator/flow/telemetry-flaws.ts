@@ -7,7 +7,9 @@
  * read), InfiniBand counters of 32 bits. Not modelled: samples that overtake each other, a collector that restarts.
  */
 import { compileGlob } from '../../kernel/glob.js';
+import { listChoices, nearestHint } from '../../kernel/nearest.js';
 import { hashText } from '../../kernel/prng.js';
+import { InputError } from '../../kernel/problem.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { ABSENT } from '../../telemetry/columns/poll-column.js';
 import { QUALITY } from '../../telemetry/series.js';
@@ -19,6 +21,20 @@ import { uniformAt } from './noise.js';
 export const NO_DEVICE = -1;
 /** A late sample still comes before the next one. */
 const LATEST_SHARE = 0.9;
+
+/** @throws InputError when the pattern is none, or means no device of the fabric */
+function matcher(pattern: string, index: number, devices: Topology['devices']): (name: string) => boolean {
+  const matches = compileGlob(pattern);
+  if (matches !== undefined && devices.some(({ name }) => matches(name))) return matches;
+  const names = devices.map(({ name }) => name);
+  throw InputError.at(
+    `/spec/telemetry/silentDevices/${index}`,
+    matches === undefined
+      ? `"${pattern}" is no pattern of names`
+      : `"${pattern}" matches no device; devices are ${listChoices(names)}`,
+    nearestHint(pattern, names),
+  );
+}
 
 export class TelemetryFlaws {
   /** By device, ns, and ns per ns. */
@@ -49,11 +65,11 @@ export class TelemetryFlaws {
       devices,
       ({ name }) => settings.clockDrift * 1e-6 * between(name, 'clock-drift'),
     );
-    const named = settings.silentDevices.map((pattern) => compileGlob(pattern));
+    const named = settings.silentDevices.map((pattern, index) => matcher(pattern, index, devices));
     this.silentDevice = Uint8Array.from(devices, ({ name }) =>
       Number(
         uniformAt(hashText('silent', seed), hashText(name, 0), 0) < settings.silent ||
-          named.some((matches) => matches?.(name) === true),
+          named.some((matches) => matches(name)),
       ),
     );
     this.lateSeed = hashText('late', seed);
