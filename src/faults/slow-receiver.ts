@@ -29,6 +29,7 @@ const parametersSchema = z.discriminatedUnion('variant', [
     variant: z.literal('rate'),
     rate: rateGbps
       .refine((gbps) => gbps > 0, 'a NIC that takes nothing is no slow receiver: use the kind pause-storm')
+      .refine((gbps) => gbps === 0 || gbps >= 0.1, 'must be at least 100Mbps: what takes less has stopped')
       .prefault('50Gbps')
       .describe('what the NIC still takes'),
   }),

@@ -21,6 +21,10 @@ const parametersSchema = z.discriminatedUnion('variant', [
     variant: z.literal('renegotiated'),
     rate: rateGbps
       .refine((gbps) => gbps > 0, 'a link without any rate is down: use the kind link-down')
+      .refine(
+        (gbps) => gbps === 0 || gbps >= 1,
+        'must be at least 1Gbps: ports of a fabric negotiate nothing slower',
+      )
       .prefault('100Gbps')
       .describe('the lower speed that both ends agree on'),
   }),
