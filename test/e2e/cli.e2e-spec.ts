@@ -41,9 +41,11 @@ beforeAll(async () => {
     experimentDocument('second', 'beside', { objectives: ['recovery.score > 100'] }),
     fabricDocument('beside'),
   );
+  const pauses = ['rx_s', 'tx_s', 'rx_frames', 'tx_frames'].map((what) => `port_pause_${what}`);
+  put('deaf.yaml', fabricDocument('deaf', { telemetry: { unsupported: pauses } }));
   put(
     'unknowable.yaml',
-    experimentDocument('unknowable', 'small.yaml', { objectives: ['isolation.pause_depth_hops < 3'] }),
+    experimentDocument('unknowable', 'deaf.yaml', { objectives: ['isolation.pause_depth_hops < 3'] }),
   );
   put('long.yaml', longExperiment());
 });
