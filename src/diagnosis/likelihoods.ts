@@ -315,9 +315,11 @@ export const LIKELIHOODS = likelihood({
   /** No NIC paused and nobody else sent at that time (asked when it is seen). */
   'undisturbed-meanwhile': { noFault: 0.3, ...polarised(0.95) },
   /** A queue of the switch marks at a small part of the depth at which others do (asked where others mark). */
-  'marks-short-queues': { noFault: 1e-6, ...ecn(0.45), ...pfc(1e-5) },
+  'marks-short-queues': { noFault: 1e-4, ...ecn(0.45), ...pfc(1e-5) },
   /** A queue that is free to send grows far beyond that depth without a mark (asked where others mark). */
-  'long-queues-unmarked': { noFault: 1e-6, ...ecn(0.45), ...pfc(1e-4) },
+  'long-queues-unmarked': { noFault: 1e-4, ...ecn(0.45), ...pfc(1e-4) },
+  /** Either of these in poll after poll (asked when one is seen); a burst may do it once or twice. */
+  'marks-amiss-for-long': { noFault: 0.02, ...ecn(0.8) },
   /** It pauses neighbours at depths that others carry without a pause (asked where others mark). */
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
   /** It drops intact packets on arrival. */

@@ -23,7 +23,7 @@ export interface AccuracyFault {
   fabric?: FabricSpecInput['topology'];
   settings?: FabricSpecInput['settings'];
   /** Whether an operator's monitoring states it outright; gray faults show only in counters or traffic. */
-  class: 'hard' | 'gray' | 'congestion';
+  class: 'hard' | 'gray' | 'congestion' | 'setting';
 }
 
 const LINK_TIERS = ['host-leaf', 'leaf-spine'];
@@ -42,6 +42,8 @@ const congestion = (fault: Omit<AccuracyFault, 'class'>): AccuracyFault => ({
   ...fault,
   class: 'congestion',
 });
+/** Wrong settings that most jobs never feel, and that show only in polls that catch a queue. */
+const setting = (fault: Omit<AccuracyFault, 'class'>): AccuracyFault => ({ ...fault, class: 'setting' });
 const toNic = { tiers: ['nic'], targets: nics };
 /** Senders that together offer up to four times what the receiver's port takes, one in each of the other hosts at most. */
 const senders = (random: Prng) => {
@@ -194,20 +196,15 @@ export const ACCURACY_FAULTS = {
       quietFor: `${500 + random.below(3000)}ms`,
     }),
   }),
-  'ecn-late': congestion({
+  'ecn-late': setting({
     kind: 'ecn-misconfig',
     ...onSwitches,
     parameters: (random) => ({ variant: pick(random, ['off', 'too-high']) }),
   }),
-  'ecn-early': congestion({
+  'ecn-early': setting({
     kind: 'ecn-misconfig',
     ...onSwitches,
     parameters: (random) => ({ variant: 'too-low', kmin: `${4 + random.below(20)}kB` }),
-  }),
-  'pfc-early': congestion({
-    kind: 'pfc-misconfig',
-    ...pauses,
-    parameters: (random) => ({ variant: 'alpha', alpha: pick(random, [1 / 256, 1 / 512]) }),
   }),
   'pfc-off': congestion({ kind: 'pfc-misconfig', ...pauses, parameters: () => ({ variant: 'off' }) }),
   polarised: congestion({

@@ -32,6 +32,7 @@ describe('conservation over a link', () => {
       intact: false,
       lostBytesAtLeast: 30,
       certain: true,
+      impossibleBytes: 0,
       gained: null,
       began: { fromNs: 10, toNs: 20 },
       lastSeenNs: 20,

@@ -23,6 +23,8 @@ export interface Conservation {
   lostBytesAtLeast: number;
   /** True when the bounds prove a loss; false when it rests on quiet moments, or there is none. */
   certain: boolean;
+  /** Most bytes that seem to have been received and never sent, which only clocks that differ can show. */
+  impossibleBytes: number;
   /** Where quiet moments seem to show bytes received that were never sent: the polls beat with the traffic. */
   gained: Interval | null;
   /** Where the loss began: after fromNs, before toNs; null when nothing was lost beyond the tolerance. */
@@ -36,6 +38,7 @@ const UNKNOWN: Conservation = {
   intact: false,
   lostBytesAtLeast: 0,
   certain: false,
+  impossibleBytes: 0,
   gained: null,
   began: null,
   lastSeenNs: null,
@@ -69,6 +72,7 @@ export function conservation(
     ...UNKNOWN,
     known: true,
     intact,
+    impossibleBytes: Math.max(...runs.map(impossibleGain)),
   });
   return runs.length > 1 ? bounded : atQuietMoments(bounded, sent, received);
 }
@@ -106,6 +110,17 @@ function add(total: Conservation, part: Loss): Conservation {
     began: total.began ?? part.began,
     lastSeenNs: part.lastSeenNs ?? total.lastSeenNs,
   };
+}
+
+/** How far later bounds fall below earlier ones: a loss can't shrink. */
+function impossibleGain(run: readonly Bound[]): number {
+  let highestLow = -Infinity;
+  let most = 0;
+  for (const { low, high } of run) {
+    most = Math.max(most, highestLow - high);
+    highestLow = Math.max(highestLow, low);
+  }
+  return most;
 }
 
 /**

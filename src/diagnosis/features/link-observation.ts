@@ -65,9 +65,13 @@ function observeLinks(context: Context, devices: readonly DeviceObservation[]): 
       sentOver(context, upper, lower, toleranceBytes),
     ] as const;
   });
-  const skewBytes = skewAllowance(sentBy.flat());
+  const skewBytes = Math.max(skewAllowance(sentBy.flat()), clockAllowance(sentBy.flat()));
+  const clocksDiffer = clockAllowance(sentBy.flat()) > 0;
   const believed = sentBy.map(([up, down]) => {
-    return [believe(up, down, sentBy, skewBytes), believe(down, up, sentBy, skewBytes)] as const;
+    return [up, down].map((direction, index) => {
+      if (clocksDiffer && !direction.certain) return { ...direction, began: null, lastSeenNs: null };
+      return believe(direction, index === 0 ? down : up, sentBy, skewBytes);
+    }) as [Conservation, Conservation];
   });
   return context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
@@ -83,6 +87,20 @@ function skewAllowance(directions: readonly Conservation[]): number {
     .filter(({ intact, began }) => intact || began !== null)
     .map(({ lostBytesAtLeast }) => lostBytesAtLeast);
   return apparent.length === 0 ? 0 : SKEW_FACTOR * quantile(apparent, 0.75);
+}
+
+/** Share of the directions with bytes that would have to be received before they were sent. */
+const MANY_IMPOSSIBLE = 0.05;
+const CLOCK_FACTOR = 2;
+
+/** What clocks that differ make of honest counters, bytes; 0 while they agree. */
+function clockAllowance(directions: readonly Conservation[]): number {
+  const busy = directions.filter(
+    ({ intact, began, impossibleBytes }) => intact || began !== null || impossibleBytes > 0,
+  );
+  const impossible = busy.filter(({ impossibleBytes }) => impossibleBytes > PACKETS_IN_FLIGHT_BYTES);
+  if (impossible.length <= MANY_IMPOSSIBLE * busy.length) return 0;
+  return CLOCK_FACTOR * Math.max(...impossible.map(({ impossibleBytes }) => impossibleBytes));
 }
 
 /**

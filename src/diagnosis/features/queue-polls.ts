@@ -19,6 +19,8 @@ export interface QueuePoll extends Interval {
   rateGbps: number;
   /** Watermark, bytes. */
   depth: number;
+  /** Bytes that waited at the poll itself; NaN where that was not read. */
+  atPoll: number;
   marks: number;
   /** Share of the packets that left marked; 1 when bytes were not counted. */
   markShare: number;
@@ -40,6 +42,8 @@ function pollsOf(context: Context, port: number): QueuePoll[] {
   const held = context.once(observeHeldPorts)[port];
   return classesOf(context, port).flatMap((priority): QueuePoll[] => {
     const depths = freshColumn(readQueue(context, 'queue_depth_max_bytes', port, priority));
+    const now = freshColumn(readQueue(context, 'queue_depth_bytes', port, priority));
+    let next = 0;
     const marked = readQueue(context, 'queue_ecn_marked_packets', port, priority);
     const sent = readQueue(context, 'queue_tx_bytes', port, priority);
     const polls: QueuePoll[] = [];
@@ -47,6 +51,7 @@ function pollsOf(context: Context, port: number): QueuePoll[] {
       const depth = depths.values[index];
       if (depth === 0) continue;
       const during = { fromNs: depths.timesNs[index - 1], toNs: depths.timesNs[index] };
+      while (next < now.count && now.timesNs[next] < during.toNs) next++;
       const marks = gainWithin(marked, during);
       const bytes = gainWithin(sent, during);
       polls.push({
@@ -54,6 +59,7 @@ function pollsOf(context: Context, port: number): QueuePoll[] {
         port,
         rateGbps,
         depth,
+        atPoll: next < now.count && now.timesNs[next] === during.toNs ? now.values[next] : NaN,
         marks,
         markShare: bytes > 0 ? (marks * PACKET_BYTES) / bytes : 1,
         held: held.some((poll) => overlaps(poll, during)),

@@ -1,8 +1,8 @@
 /**
  * How a switch treats its queues, against what its peers, and itself at other times, do at the same depth.
  *
- * Operators set thresholds alike. Where NICs heed marks, queues settle at the depth at which marking begins, the same for
- * all ports of one speed: one that marks far below it marks too early, one that grows far beyond it with hardly a mark too
+ * Operators set thresholds alike. Where NICs heed marks, queues of ports of one speed stay at like depths while they mark:
+ * one that marks while hardly anything waits marks too early, one that grows far beyond the others with hardly a mark too
  * late or never. A switch that pauses neighbours at queues that peers carry without a pause keeps too little for them, and
  * one whose queues overflow did not pause in time (Guo et al., SIGCOMM 2016, 6.2). A queue that is itself held by a pause is
  * not judged. Where nobody marks, or nobody heeds marks, there is nothing to compare with, and nothing is said.
@@ -12,6 +12,7 @@ import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
+import { observeForeignLoads } from './foreign-load.js';
 import { pausesSent } from './nic-pause.js';
 import { observeHeldPorts } from './pause-spread.js';
 import { observeQueuePolls } from './queue-polls.js';
@@ -20,9 +21,12 @@ import { freshCount, rises, stateSpans } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 import { allQueues } from './queues.js';
 
-/** Depths this far below and above the usual one at which queues mark are out of line. */
-const SHALLOW = 0.25;
+/** A queue that marks is out of line below this part of the depth at which others do, and above so many times it. */
+const SHALLOW = 0.15;
 const DEEP = 3;
+const CONTENDED = 0.25;
+/** Switches that mark too early may fill half of all polls: what is usual is read above the median. */
+const USUAL = 0.75;
 /** At such a depth many more packets than this are marked, as a share. */
 const FEW_MARKS = 0.02;
 /** Below this part of the depth at which peers pause, or else of that which they carry, there is no reason to pause. */
@@ -32,8 +36,10 @@ const FEWEST_MARKS = 10;
 /** Polls that say what is usual, and polls out of line from which on a switch is. */
 const FEWEST_PEER_POLLS = 3;
 const FEWEST_POLLS = 2;
+/** Part of the polls between the first and the last that must be out of line. */
+const STEADY_SHARE = 0.5;
 /** Depths at which queues mark differ by less where marks are heeded. */
-const TIGHT = 0.3;
+const TIGHT = 0.6;
 
 export interface SwitchSettings {
   device: number;
@@ -55,34 +61,49 @@ export function observeSwitchSettings(context: Context): SwitchSettings[] {
   const pauses = context.topology.devices.map(({ index, role }) =>
     role === 'switch' ? ownPauses(context, index, polls[index]) : [],
   );
-  return context.topology.devices
-    .filter(({ role }) => role === 'switch')
-    .map(({ index }) => ({
-      device: index,
-      ...marking(polls[index], usual),
-      pausesShallow: pausesWithoutReason(index, polls, pauses),
-      discards: discardsOf(context, index, polls[index]),
-      usualBytes: usual.get(fastestGbps(context, index)) ?? null,
-    }));
+  const switches = context.topology.devices.filter(({ role }) => role === 'switch');
+  const shallow = strayed(polls, usual, SHORT_AND_MARKED);
+  // Bursts of others overshoot before marks are heeded, wherever they meet.
+  const bursts = context.once(observeForeignLoads).map(({ during }) => during);
+  const calm = polls.map((some) => some.filter((poll) => !bursts.some((burst) => overlaps(burst, poll))));
+  const deep = strayed(calm, usual, LONG_AND_UNMARKED);
+  return switches.map(({ index }) => ({
+    device: index,
+    marksShallow: usual.size === 0 ? null : shallow[index],
+    deepUnmarked: usual.size === 0 ? null : deep[index],
+    pausesShallow: pausesWithoutReason(index, polls, pauses),
+    discards: discardsOf(context, index, polls[index]),
+    usualBytes: usual.get(fastestGbps(context, index))?.depth ?? null,
+  }));
 }
 
-/** Depth at which queues mark, by port speed; empty where marks are not heeded. */
-type Usual = ReadonlyMap<number, number>;
+interface UsualMarking {
+  /** Greatest depth since the last poll of a queue that marks, bytes. */
+  depth: number;
+  /** Its depth at the poll, where anything waited; NaN where nobody read that. */
+  atPoll: number;
+}
+/** How queues mark, by port speed; empty where marks are not heeded. */
+type Usual = ReadonlyMap<number, UsualMarking>;
 
 function usualDepths(context: Context, polls: readonly QueuePoll[]): Usual {
-  const byRate = new Map<number, number[]>();
-  for (const { rateGbps, depth, marks } of polls) {
-    if (marks < FEWEST_MARKS) continue;
-    const depths = byRate.get(rateGbps);
-    if (depths === undefined) byRate.set(rateGbps, [depth]);
-    else depths.push(depth);
+  const byRate = new Map<number, QueuePoll[]>();
+  for (const poll of polls) {
+    if (poll.marks < FEWEST_MARKS) continue;
+    const alike = byRate.get(poll.rateGbps);
+    if (alike === undefined) byRate.set(poll.rateGbps, [poll]);
+    else alike.push(poll);
   }
   const heeded = marksHeeded(context);
-  const settled = [...byRate].filter(
-    ([, depths]) =>
-      heeded && depths.length >= FEWEST_PEER_POLLS && robustSpread(depths) <= TIGHT * median(depths),
-  );
-  return new Map(settled.map(([rate, depths]) => [rate, median(depths)]));
+  const usual = new Map<number, UsualMarking>();
+  for (const [rateGbps, alike] of byRate) {
+    const depths = alike.map(({ depth }) => depth);
+    const depth = median(depths);
+    const settled = alike.length >= FEWEST_PEER_POLLS && robustSpread(depths) <= TIGHT * depth;
+    const waiting = alike.filter(({ atPoll }) => atPoll > 0).map(({ atPoll }) => atPoll);
+    if (heeded && settled) usual.set(rateGbps, { depth, atPoll: quantile(waiting, USUAL) });
+  }
+  return usual;
 }
 
 /** Whether some NIC slowed down for a mark, or nobody counted that. */
@@ -94,22 +115,46 @@ function marksHeeded(context: Context): boolean {
   return told.length === 0 || told.some((series) => rises(series).length > 0);
 }
 
-function marking(polls: readonly QueuePoll[], usual: Usual) {
-  const shallow: Interval[] = [];
-  const deep: Interval[] = [];
-  for (const poll of polls) {
-    const depth = usual.get(poll.rateGbps);
-    if (depth === undefined || poll.held) continue;
-    if (poll.marks >= FEWEST_MARKS && poll.depth < SHALLOW * depth) shallow.push(before(poll));
-    if (poll.depth > DEEP * depth && poll.markShare < FEW_MARKS) deep.push(poll);
-  }
-  const some = (found: readonly Interval[]): Interval[] | null =>
-    usual.size === 0 ? null : found.length < FEWEST_POLLS ? [] : sorted(found);
-  return { marksShallow: some(shallow), deepUnmarked: some(deep) };
+interface Rule {
+  /** Polls that could have shown it. */
+  asks: (poll: QueuePoll, usual: UsualMarking) => boolean;
+  isOut: (poll: QueuePoll, usual: UsualMarking) => boolean;
 }
 
-/** The watermark of the poll in which marking changed still shows the long queue: it changed one poll earlier. */
-const before = ({ fromNs, toNs }: Interval): Interval => ({ fromNs: fromNs - (toNs - fromNs), toNs });
+const SHORT_AND_MARKED: Rule = {
+  asks: ({ marks, atPoll }) => marks >= FEWEST_MARKS && atPoll > 0,
+  isOut: ({ atPoll }, usual) => atPoll < SHALLOW * usual.atPoll,
+};
+const LONG_AND_UNMARKED: Rule = {
+  asks: ({ atPoll }, usual) => atPoll >= CONTENDED * usual.atPoll,
+  isOut: ({ atPoll, markShare }, usual) => atPoll > DEEP * usual.atPoll && markShare < FEW_MARKS,
+};
+
+/** By device: polls in which its queues were out of line, where that sets the switch apart. */
+function strayed(
+  polls: readonly (readonly QueuePoll[])[],
+  usual: Usual,
+  { asks, isOut }: Rule,
+): Interval[][] {
+  const judged = polls.map((some) =>
+    some.flatMap((poll) => {
+      const peers = usual.get(poll.rateGbps);
+      if (peers === undefined || poll.held || !asks(poll, peers)) return [];
+      return [{ poll, out: isOut(poll, peers) }];
+    }),
+  );
+  const strays = judged.filter((some) => some.some(({ out }) => out)).length;
+  return judged.map((some) => {
+    const out = sorted(some.filter((one) => one.out).map(({ poll }) => poll));
+    if (out.length < FEWEST_POLLS) return [];
+    const during = { fromNs: out[0].fromNs, toNs: Math.max(...out.map(({ toNs }) => toNs)) };
+    const inside = some.filter(({ poll }) => overlaps(poll, during));
+    const steady = out.length >= STEADY_SHARE * inside.length;
+    // It did otherwise before or after, or all others do otherwise: a queue that overshoots in every step does it always.
+    const changed = some.length - inside.length >= FEWEST_PEER_POLLS;
+    return steady && (changed || strays === 1) ? out : [];
+  });
+}
 
 interface OwnPause extends Interval {
   /** Of its longest queue meanwhile. */

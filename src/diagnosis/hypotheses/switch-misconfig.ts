@@ -68,11 +68,16 @@ function candidate(
   ];
 }
 
+/** Polls of queues out of line that are no burst. */
+const LONG_POLLS = 5;
+
 function settingFindings(settings: SwitchSettings): Finding[] {
+  const amiss = (settings.marksShallow?.length ?? 0) + (settings.deepUnmarked?.length ?? 0);
   const seen = (polls: readonly Interval[] | null) => outcome(polls === null ? null : polls.length > 0);
   return [
     { signature: 'marks-short-queues', outcome: seen(settings.marksShallow) },
     { signature: 'long-queues-unmarked', outcome: seen(settings.deepUnmarked) },
+    { signature: 'marks-amiss-for-long', outcome: outcome(amiss === 0 ? null : amiss >= LONG_POLLS) },
     { signature: 'pauses-short-queues', outcome: seen(settings.pausesShallow) },
     { signature: 'discards-on-arrival', outcome: seen(settings.discards) },
   ];
