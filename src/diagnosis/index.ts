@@ -26,6 +26,7 @@ import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
 import { rank } from './rank.js';
 import { ruledOut } from './ruled-out.js';
+import { plainVerdict } from './verdict.js';
 import type { Culprit, Verdict } from './verdict.js';
 
 export type { DiagnosisInput } from './features/context.js';
@@ -106,18 +107,9 @@ function notFound(
   const suspected = suspects.some(({ probability }) => probability >= THRESHOLDS.suspect);
   const signs = observeLossSigns(context);
   const healthy = seen && !unexplained && !suspected && signs.length === 0;
-  return {
-    faultFound: healthy ? false : null,
-    answer: healthy
-      ? answerNone(context, coverage)
-      : answerUnknown(context, coverage, attribution, suspects, signs),
-    shareExplained: null,
-    affectedJobs: [],
-    aggressors: [],
-    chain: [],
-    ruledOut: [],
-    culprits: [],
-  };
+  return healthy
+    ? plainVerdict([], false, answerNone(context, coverage))
+    : plainVerdict([], null, answerUnknown(context, coverage, attribution, suspects, signs));
 }
 
 function sumOf(shares: readonly (number | null)[]): number | null {

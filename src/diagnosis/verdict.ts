@@ -54,3 +54,19 @@ export interface Verdict {
   ruledOut: RuledOut[];
   culprits: Culprit[];
 }
+
+/** A verdict that says who it was and no more; "no fault" without culprits, unless it says otherwise. */
+export const plainVerdict = (
+  culprits: Culprit[],
+  faultFound: boolean | null = culprits.length > 0,
+  answer = '',
+): Verdict => ({
+  faultFound,
+  answer,
+  shareExplained: null,
+  affectedJobs: [],
+  aggressors: [],
+  chain: [],
+  ruledOut: [],
+  culprits,
+});

@@ -13,7 +13,7 @@ import { sizeBytes } from '../kernel/units.js';
 import type { Device, Topology } from '../topology/model.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { FaultKind, Symptom } from './fault.js';
-import { settingTruth, switchOf } from './parts.js';
+import { misconfigured } from './parts.js';
 
 const bytes = (meaning: string) =>
   sizeBytes
@@ -52,17 +52,10 @@ export const ecnMisconfig: FaultKind<EcnMisconfigParameters> = {
   summary: 'a switch, or all of them, marks packets too late, too early, or never',
   parameters: parametersSchema,
   targetTypes: () => ['device'],
-  compile: (parameters, targets, { topology, durationNs }) => {
-    const switches = targets.map((target) => switchOf(target, topology));
-    return {
-      impairments: switches.map((device) => ({
-        impairment: markingOf(parameters, device, topology),
-        atNs: 0,
-        untilNs: durationNs,
-      })),
-      truth: settingTruth('ecn-misconfig', switches, topology, durationNs),
-    };
-  },
+  compile: (parameters, targets, context) =>
+    misconfigured('ecn-misconfig', targets, context, (device) =>
+      markingOf(parameters, device, context.topology),
+    ),
   symptoms: ({ variant }) => symptomsOf(variant),
   allSymptoms: () => ({
     'too-high': symptomsOf('too-high'),

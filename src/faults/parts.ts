@@ -7,6 +7,8 @@ import type { Prng } from '../kernel/prng.js';
 import type { CulpritKind, ElementRef, Side } from '../telemetry/vocabulary.js';
 import { peerPort, type Device, type Link, type Nic, type Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
+import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { CompiledFault, FaultContext } from './fault.js';
 
 /** The link itself, the links of a NIC, or all links of a device. */
 export function linksOf(target: ElementRef, topology: Topology): Link[] {
@@ -110,6 +112,20 @@ export function switchOf(target: ElementRef, topology: Topology): Device {
   );
 }
 
+/** One setting out of line at each switch that a target means, for as long as the fault is held. */
+export function misconfigured(
+  kind: CulpritKind,
+  targets: readonly ElementRef[],
+  { topology, durationNs }: FaultContext,
+  impair: (device: Device) => Impairment,
+): CompiledFault {
+  const switches = targets.map((target) => switchOf(target, topology));
+  return {
+    impairments: switches.map((device) => ({ impairment: impair(device), atNs: 0, untilNs: durationNs })),
+    truth: settingTruth(kind, switches, topology, durationNs),
+  };
+}
+
 /** A time within a hold, ns from its start. */
 export interface Spell {
   atNs: number;
@@ -149,7 +165,7 @@ export function onAndOff(
  * Truth about a setting of switches: one entry each while they are few, since each is out of line; one entry for all
  * of them when no switch is left to compare with, since then it is one mistake that any of them shows.
  */
-export function settingTruth(
+function settingTruth(
   kind: CulpritKind,
   switches: readonly Device[],
   topology: Topology,

@@ -12,7 +12,7 @@ import { sizeBytes } from '../kernel/units.js';
 import type { Device } from '../topology/model.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { FaultKind, Symptom } from './fault.js';
-import { settingTruth, switchOf } from './parts.js';
+import { misconfigured } from './parts.js';
 
 const parametersSchema = z.discriminatedUnion('variant', [
   z.strictObject({
@@ -40,17 +40,8 @@ export const pfcMisconfig: FaultKind<PfcMisconfigParameters> = {
   summary: 'a switch pauses too early, has no room for what is under way, or does not pause at all',
   parameters: parametersSchema,
   targetTypes: () => ['device'],
-  compile: (parameters, targets, { topology, durationNs }) => {
-    const switches = targets.map((target) => switchOf(target, topology));
-    return {
-      impairments: switches.map((device) => ({
-        impairment: bufferOf(parameters, device),
-        atNs: 0,
-        untilNs: durationNs,
-      })),
-      truth: settingTruth('pfc-misconfig', switches, topology, durationNs),
-    };
-  },
+  compile: (parameters, targets, context) =>
+    misconfigured('pfc-misconfig', targets, context, (device) => bufferOf(parameters, device)),
   symptoms: ({ variant }) => symptomsOf(variant),
   allSymptoms: () => ({
     headroom: symptomsOf('headroom'),

@@ -18,15 +18,15 @@ import {
   rightCulprit,
   topology,
   truth,
-  verdictOf,
 } from './testing/synthetic-drill.js';
+import { plainVerdict } from '../diagnosis/verdict.js';
 
 const link = (id: string): ElementRef => ({ type: 'link', id });
 const device = (name: string): ElementRef => ({ type: 'device', id: deviceId(name) });
 const wrong: Culprit = { ...rightCulprit, element: link(SIBLING_LINK), evidence: [] };
 const ranked = (...culprits: Culprit[]) => culprits.map((culprit, at) => ({ ...culprit, rank: at + 1 }));
 const scored = (culprits: Culprit[], faultFound?: boolean | null) =>
-  scoreExplainability(drill({}, { verdict: verdictOf(ranked(...culprits), faultFound) }));
+  scoreExplainability(drill({}, { verdict: plainVerdict(ranked(...culprits), faultFound) }));
 
 describe('a right verdict', () => {
   const { score, metrics } = scored([rightCulprit]);
@@ -139,7 +139,7 @@ describe('ranking', () => {
   });
 
   it('reads the stated ranks, not the order of the list', () => {
-    const verdict = verdictOf([
+    const verdict = plainVerdict([
       { ...wrong, rank: 2, probability: 0.1 },
       { ...rightCulprit, rank: 1 },
     ]);
@@ -157,7 +157,7 @@ describe('ranking', () => {
   it('asks for all of several faults, each with a culprit of its own', () => {
     const second = { ...truth, elements: [link(SIBLING_LINK)] };
     const both = (...culprits: Culprit[]) =>
-      scoreExplainability(drill({}, { truth: [truth, second], verdict: verdictOf(ranked(...culprits)) }));
+      scoreExplainability(drill({}, { truth: [truth, second], verdict: plainVerdict(ranked(...culprits)) }));
     expect(both(rightCulprit, wrong).metrics).toMatchObject({
       top1: 1,
       top3: 1,
@@ -189,7 +189,7 @@ describe('kind and side', () => {
     const oneWay = { ...truth, side: 'unknown' as const, direction: `port:${LEAF_PORT}` as const };
     const named = (direction: Culprit['direction']) =>
       scoreExplainability(
-        drill({}, { truth: [oneWay], verdict: verdictOf([{ ...rightCulprit, direction }]) }),
+        drill({}, { truth: [oneWay], verdict: plainVerdict([{ ...rightCulprit, direction }]) }),
       ).metrics.side_correct;
     expect(named(`port:${LEAF_PORT}`)).toBe(true);
     expect(named(`port:${SPINE_PORT}`)).toBe(false);
@@ -312,7 +312,10 @@ describe('a wide answer', () => {
 describe('a control', () => {
   const control = (culprits: Culprit[], faultFound?: boolean | null) =>
     scoreExplainability(
-      drill({}, { truth: [], injectedNs: null, revertedNs: null, verdict: verdictOf(culprits, faultFound) }),
+      drill(
+        {},
+        { truth: [], injectedNs: null, revertedNs: null, verdict: plainVerdict(culprits, faultFound) },
+      ),
     );
 
   it('is quiet, undecided or a false alarm, in this order', () => {

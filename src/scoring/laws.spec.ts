@@ -7,7 +7,8 @@ import { scoreRun } from './score.js';
 import { SCORE_METRICS, SCORE_NAMES } from './scorecard.js';
 import { scoreMetricDefinition } from './metric-catalog.js';
 import type { ScoringInput } from './input.js';
-import { drill, rightCulprit, verdictOf, type Story } from './testing/synthetic-drill.js';
+import { drill, rightCulprit, type Story } from './testing/synthetic-drill.js';
+import { plainVerdict } from '../diagnosis/verdict.js';
 
 const seconds = (max: number) => fc.double({ min: 0, max, noNaN: true });
 const stories: fc.Arbitrary<Story> = fc.record({
@@ -141,7 +142,7 @@ describe('scores of any drill', () => {
       isolation: { weights: { jobs: 2.1, flows: 0.9 } },
       explainability: { weights: { kind: 0.3, element: 2.7 } },
     });
-    const input = drill({ bystanderStallS: 3 }, { verdict: verdictOf([rightCulprit]) });
+    const input = drill({ bystanderStallS: 3 }, { verdict: plainVerdict([rightCulprit]) });
     const [usual, scaled] = [scoreRun(input), scoreRun({ ...input, profile: thrice })];
     for (const name of SCORE_NAMES) expect(scaled[name].score!).toBeCloseTo(usual[name].score!, 9);
   });

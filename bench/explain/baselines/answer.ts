@@ -4,6 +4,7 @@
  * Baselines see what the diagnosis sees and are graded by the same code. They claim no onset, no share and no evidence.
  */
 import type { DiagnosisInput, Verdict } from '../../../src/diagnosis/index.js';
+import { plainVerdict } from '../../../src/diagnosis/verdict.js';
 import type { Prng } from '../../../src/kernel/prng.js';
 import type { CulpritKind, ElementRef, Side } from '../../../src/telemetry/vocabulary.js';
 
@@ -17,23 +18,17 @@ export interface Suspect {
 export type Baseline = (input: DiagnosisInput, random: Prng) => readonly Suspect[];
 
 /** No suspect means "no fault". */
-export const verdictOf = (suspects: readonly Suspect[]): Verdict => ({
-  faultFound: suspects.length > 0,
-  answer: '',
-  shareExplained: null,
-  affectedJobs: [],
-  aggressors: [],
-  chain: [],
-  ruledOut: [],
-  culprits: suspects.map(({ kind, element, side = 'unknown', probability = 0.5 }, index) => ({
-    rank: index + 1,
-    kind,
-    element,
-    side,
-    direction: 'both',
-    onset_s: null,
-    lostTimeShare: null,
-    probability,
-    evidence: [],
-  })),
-});
+export const verdictOf = (suspects: readonly Suspect[]): Verdict =>
+  plainVerdict(
+    suspects.map(({ kind, element, side = 'unknown', probability = 0.5 }, index) => ({
+      rank: index + 1,
+      kind,
+      element,
+      side,
+      direction: 'both',
+      onset_s: null,
+      lostTimeShare: null,
+      probability,
+      evidence: [],
+    })),
+  );

@@ -7,7 +7,6 @@
  * a switch does, and no NIC. The watchdog of the switch acts on storms and hardly on anything else.
  * Not modelled: which part of the NIC it is.
  */
-import { elementRef, nicId } from '../../kernel/elements.js';
 import type { Context } from '../features/context.js';
 import { number } from '../features/change.js';
 import { observeNicPauses } from '../features/nic-pause.js';
@@ -15,14 +14,7 @@ import type { NicPause } from '../features/nic-pause.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';
-import {
-  hostSideFindings,
-  nicRivals,
-  nicSeries,
-  nicSteps,
-  pauseOf,
-  spreadClause,
-} from './receiver-account.js';
+import { receiverAt, nicRivals, nicSeries, nicSteps, pauseOf, spreadClause } from './receiver-account.js';
 
 export const pauseStorm: Family = {
   hypotheses: ['pause-storm/host'],
@@ -57,13 +49,7 @@ export const pauseStorm: Family = {
 function candidateOf(context: Context, pause: NicPause): Candidate {
   const { nic, during, onsetNs } = pause;
   return {
-    hypothesis: 'pause-storm/host',
-    element: elementRef(nicId(nic.name)),
-    direction: 'both',
-    covers: [`host-side ${nic.index}`],
-    links: nic.ports.map((port) => context.topology.ports[port].link),
-    nic: nic.index,
-    findings: hostSideFindings(context, nic, during),
+    ...receiverAt(context, nic, 'pause-storm/host', during),
     during: { fromNs: onsetNs ?? during.fromNs, toNs: during.toNs },
     onsetNs,
   };

@@ -19,7 +19,8 @@ import { overlaps } from '../features/context.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { outcome } from './hypothesis.js';
-import type { Finding, Observations } from './hypothesis.js';
+import type { Candidate, Finding, Observations } from './hypothesis.js';
+import type { Hypothesis } from '../likelihoods.js';
 
 /** All that a NIC shows of its receiving side in a stretch; an idle one is not asked. */
 export function hostSideFindings(context: Context, nic: Nic, during: Interval): Finding[] {
@@ -44,6 +45,25 @@ export function hostSideFindings(context: Context, nic: Nic, during: Interval): 
     },
     { signature: 'watchdog-acted', outcome: outcome(pause?.watchdogActed ?? null) },
   ];
+}
+
+/** A cause at a NIC's receiving side, but for when it began. */
+export function receiverAt(
+  context: Context,
+  nic: Nic,
+  hypothesis: Hypothesis,
+  during: Interval,
+): Omit<Candidate, 'onsetNs'> {
+  return {
+    hypothesis,
+    element: elementRef(nicId(nic.name)),
+    direction: 'both',
+    covers: [`host-side ${nic.index}`],
+    links: nic.ports.map((port) => context.topology.ports[port].link),
+    nic: nic.index,
+    findings: hostSideFindings(context, nic, during),
+    during,
+  };
 }
 
 const pauseAt = (context: Context, nic: number): NicPause | undefined =>

@@ -6,7 +6,6 @@
  * downgrade. Looks like incast from upstream: there the receiver's NIC sends no pause.
  * Not modelled: which of the causes inside the host it is.
  */
-import { elementRef, nicId } from '../../kernel/elements.js';
 import type { Context } from '../features/context.js';
 import { observeHostSides } from '../features/host-side.js';
 import type { HostSideObservation } from '../features/host-side.js';
@@ -15,7 +14,7 @@ import { samplesWithin } from '../features/samples.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';
-import { hostSideFindings, nicRivals, nicSeries, nicSteps, spreadClause } from './receiver-account.js';
+import { receiverAt, nicRivals, nicSeries, nicSteps, spreadClause } from './receiver-account.js';
 
 export const slowReceiver: Family = {
   hypotheses: ['slow-receiver/host'],
@@ -44,14 +43,7 @@ function candidateOf(context: Context, { nic, during, stalled }: HostSideObserva
   const fromStart = writes[0].fromNs <= context.window.fromNs;
   return [
     {
-      hypothesis: 'slow-receiver/host',
-      element: elementRef(nicId(nic.name)),
-      direction: 'both',
-      covers: [`host-side ${nic.index}`],
-      links: nic.ports.map((port) => context.topology.ports[port].link),
-      nic: nic.index,
-      findings: hostSideFindings(context, nic, during),
-      during,
+      ...receiverAt(context, nic, 'slow-receiver/host', during),
       onsetNs: fromStart ? null : (writes[0].fromNs + writes[0].toNs) / 2,
     },
   ];

@@ -6,7 +6,7 @@
  * counts. Alerts say when something began and never why one should believe them, so no evidence is cited.
  */
 import { z } from 'zod';
-import type { Culprit, Verdict } from '../../diagnosis/verdict.js';
+import { plainVerdict, type Culprit, type Verdict } from '../../diagnosis/verdict.js';
 import type { AlertClaim } from '../../fabrics/contract/alert-labels.js';
 
 const labels = z.record(z.string().max(200), z.string().max(2000));
@@ -59,14 +59,5 @@ export function verdictOfAlerts(
   }
   const culprits = [...byClaim.values()];
   const names = culprits.map(({ kind, element }) => `${kind} at ${element.id}`);
-  return {
-    faultFound: true,
-    answer: `Alerts: ${names.join(', ')}.`,
-    shareExplained: null,
-    affectedJobs: [],
-    aggressors: [],
-    chain: [],
-    ruledOut: [],
-    culprits,
-  };
+  return plainVerdict(culprits, true, `Alerts: ${names.join(', ')}.`);
 }

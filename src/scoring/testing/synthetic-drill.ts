@@ -9,7 +9,7 @@ import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Topology } from '../../topology/model.js';
 import type { TruthEntry } from '../../truth/truth.js';
 import type { Job } from '../../workload/job.js';
-import type { Culprit, Verdict } from '../../diagnosis/verdict.js';
+import { plainVerdict, type Culprit } from '../../diagnosis/verdict.js';
 import type { ScoringInput } from '../input.js';
 
 const S = 1e9;
@@ -239,20 +239,6 @@ export const rightCulprit: Culprit = {
   ],
 };
 
-export const verdictOf = (
-  culprits: Culprit[],
-  faultFound: boolean | null = culprits.length > 0,
-): Verdict => ({
-  faultFound,
-  answer: '',
-  shareExplained: null,
-  affectedJobs: [],
-  aggressors: [],
-  chain: [],
-  ruledOut: [],
-  culprits,
-});
-
 /** Everything that scoring needs about a story. */
 export function drill(story: Partial<Story> = {}, overrides: Partial<ScoringInput> = {}): ScoringInput {
   return {
@@ -260,7 +246,7 @@ export function drill(story: Partial<Story> = {}, overrides: Partial<ScoringInpu
     topology,
     jobs,
     truth: [truth],
-    verdict: verdictOf([rightCulprit]),
+    verdict: plainVerdict([rightCulprit]),
     injectedNs: INJECTED_S * S,
     revertedNs: REVERTED_S * S,
     endNs: END_S * S,
