@@ -12,8 +12,12 @@ import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../src/kernel/problem.js';
-import { runFlowList, type FlowListResult, type ListedFlow } from '../src/simulator/flow/flow-list.js';
-import { MaxMin } from '../src/simulator/flow/maxmin.js';
+import {
+  runFlowList,
+  type FlowListResult,
+  type ListedFlow,
+} from '../src/simulator/flow/sharing/flow-list.js';
+import { MaxMin } from '../src/simulator/flow/sharing/maxmin.js';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from './maxmin-case.js';
 import { packetCaseFlows, parsePacketCase, type PacketCase } from './packet-case.js';
 import { clusterRows } from './cluster.js';

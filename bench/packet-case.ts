@@ -11,7 +11,7 @@
 import { z } from 'zod';
 import { InputError, toPointer } from '../src/kernel/problem.js';
 import { BYTES_PER_NS_PER_GBPS } from '../src/kernel/units.js';
-import type { ListedFlow } from '../src/simulator/flow/flow-list.js';
+import type { ListedFlow } from '../src/simulator/flow/sharing/flow-list.js';
 
 const packetCase = z.object({
   name: z.string(),

@@ -7,23 +7,23 @@
  * bytes are settled only when its rate changes or someone reads counters. Not modelled: slow start after a stall.
  */
 import { packetBytes, type FabricSettings } from '../settings.js';
-import type { Beliefs } from './beliefs.js';
-import type { ByteBook } from './byte-book.js';
-import type { CongestionEngine } from './congestion-engine.js';
-import type { Picture } from './congestion-picture.js';
-import type { Connections } from './connections.js';
-import type { Counters } from './counters.js';
+import type { Beliefs } from './plant/beliefs.js';
+import type { ByteBook } from './transport/byte-book.js';
+import type { CongestionEngine } from './congestion/congestion-engine.js';
+import type { Picture } from './congestion/congestion-picture.js';
+import type { Connections } from './transport/connections.js';
+import type { Counters } from './polls/counters.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
-import type { FlowShape } from './flow-shape.js';
-import { HostSide } from './host-side.js';
-import { countTimeouts } from './losses.js';
-import type { SharedRates } from './shared-rates.js';
-import type { PauseStorms } from './pause-storms.js';
-import type { QpTimers } from './qp-timers.js';
-import type { Rates } from './rates.js';
-import { IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './running-flow.js';
-import type { Signals } from './signals.js';
+import type { FlowShape } from './sharing/flow-shape.js';
+import { HostSide } from './plant/host-side.js';
+import { countTimeouts } from './transport/losses.js';
+import type { SharedRates } from './sharing/shared-rates.js';
+import type { PauseStorms } from './plant/pause-storms.js';
+import type { QpTimers } from './transport/qp-timers.js';
+import type { Rates } from './sharing/rates.js';
+import { IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './jobs/running-flow.js';
+import type { Signals } from './plant/signals.js';
 
 const NONE: readonly number[] = [];
 const NO_FLOWS: readonly Flow[] = [];

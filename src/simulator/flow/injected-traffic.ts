@@ -10,11 +10,11 @@ import { listChoices } from '../../kernel/nearest.js';
 import { InputError } from '../../kernel/problem.js';
 import { BYTES_PER_NS_PER_GBPS } from '../../kernel/units.js';
 import { packetBytes } from '../settings.js';
-import type { Connections } from './connections.js';
-import type { Counters } from './counters.js';
+import type { Connections } from './transport/connections.js';
+import type { Counters } from './polls/counters.js';
 import type { FlowEngine } from './flow-engine.js';
-import { FlowShape, type ShapeContext } from './flow-shape.js';
-import type { QpTimers } from './qp-timers.js';
+import { FlowShape, type ShapeContext } from './sharing/flow-shape.js';
+import type { QpTimers } from './transport/qp-timers.js';
 
 /** One load; NICs by index. */
 export interface TrafficRequest {

@@ -6,7 +6,7 @@
  * and shared-buffer switches with dynamic thresholds (Choudhury and Hahne 1998).
  * Not modelled: order of packets, several packet sizes, a class that preempts another.
  */
-import type { DcqcnSettings, MarkingCurve } from '../congestion/network.js';
+import type { DcqcnSettings, MarkingCurve } from '../fluid/network.js';
 
 export type { MarkingCurve };
 

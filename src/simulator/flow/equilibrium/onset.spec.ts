@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { clos, reactionPoint } from '../../../../test/support/fluid-twin.js';
-import { runCongestion } from '../congestion/congestion-run.js';
+import { runCongestion } from '../fluid/congestion-run.js';
 import { onset } from './onset.js';
 
 const marking = { kminBytes: 400e3, kmaxBytes: 1600e3, pmax: 0.2 };

@@ -8,7 +8,7 @@
  * exceeds its threshold, and is held for as long as the excess takes to drain. Marks are taken as certain above Kmax
  * and by expected numbers below. Not modelled: starts that are not at one instant, the slow recovery afterwards.
  */
-import { markHazard } from '../congestion/marking.js';
+import { markHazard } from '../fluid/marking.js';
 import type { EquilibriumDcqcn, MarkingCurve } from './model.js';
 import { pauseRhythm, type PauseRhythm } from './pauses.js';
 

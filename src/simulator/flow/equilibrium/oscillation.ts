@@ -9,8 +9,8 @@
  * Not modelled: several queues that swing together, flows of different rates.
  */
 import { Prng } from '../../../kernel/prng.js';
-import { markHazard } from '../congestion/marking.js';
-import { ReactionPoints } from '../congestion/reaction-points.js';
+import { markHazard } from '../fluid/marking.js';
+import { ReactionPoints } from '../fluid/reaction-points.js';
 import type { EquilibriumDcqcn, MarkingCurve } from './model.js';
 import { queueOfMarkRatio, restingMarkRatio } from './reaction-curve.js';
 

@@ -5,7 +5,7 @@
  * whichever is more, less what full links and ports in front of it will hold back anyway. Its bytes move by that ratio
  * to the power of a gain of its own; where it marks, the marks may move instead. A lossy queue at its limit drops.
  */
-import { markProbability } from '../congestion/marking.js';
+import { markProbability } from '../fluid/marking.js';
 import { MOST_STEP, NEAR, type BalanceState } from './balance-state.js';
 import type { Binding } from './binding.js';
 import type { Buffers } from './buffers.js';

@@ -6,7 +6,7 @@
  * NICs' own directions. A queue that wishes overfill, or whose receiver holds it, is contended; flows that share a
  * link with a contended one, directly or over others, are active. All others have their wish.
  */
-import { MaxMin } from '../maxmin.js';
+import { MaxMin } from '../sharing/maxmin.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
 import { roomBytes, roomFloat64, roomInt32 } from './room.js';
 

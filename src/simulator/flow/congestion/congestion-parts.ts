@@ -1,0 +1,79 @@
+/**
+ * The engine of flows, and the congestion that it meets, put together for one fabric.
+ */
+import type { Topology } from '../../../topology/model.js';
+import type { FabricSettings } from '../../settings.js';
+import type { Beliefs } from '../plant/beliefs.js';
+import { ByteBook } from '../transport/byte-book.js';
+import { CongestionEngine } from './congestion-engine.js';
+import { congestionNetwork } from './congestion-network.js';
+import { PictureMaker } from './congestion-picture.js';
+import type { Connections } from '../transport/connections.js';
+import type { Counters } from '../polls/counters.js';
+import { Equilibrium } from '../equilibrium/equilibrium.js';
+import type { EventQueue } from '../event-queue.js';
+import { FlowEngine } from '../flow-engine.js';
+import type { PauseStorms } from '../plant/pause-storms.js';
+import type { Rates } from '../sharing/rates.js';
+import type { RetransmissionSchedule } from '../transport/retransmission.js';
+import { SharedRates } from '../sharing/shared-rates.js';
+import type { Signals } from '../plant/signals.js';
+import { StartTransients } from './start-transients.js';
+import type { SwitchClasses } from '../plant/switch-classes.js';
+
+export interface FlowParts {
+  topology: Topology;
+  settings: FabricSettings;
+  queue: EventQueue;
+  beliefs: Beliefs;
+  connections: Connections;
+  counters: Counters;
+  rates: Rates;
+  signals: Signals;
+  schedule: RetransmissionSchedule;
+  switches: SwitchClasses;
+  storms: PauseStorms;
+}
+
+/** @param reuse false: nothing that repeats is looked up */
+export function assembleFlows(parts: FlowParts, reuse: boolean): FlowEngine {
+  const { settings, queue, beliefs, connections, counters, rates, signals, schedule, storms } = parts;
+  const solver = new SharedRates(rates.capacities, { reuse });
+  const congestion = assembleCongestion(parts, solver);
+  congestion.reuse = reuse;
+  return new FlowEngine(
+    rates,
+    signals,
+    settings,
+    queue,
+    beliefs,
+    connections,
+    counters,
+    solver,
+    new ByteBook(settings, connections, counters, signals, schedule),
+    congestion,
+    storms,
+  );
+}
+
+function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEngine {
+  const { topology, settings, connections, counters, rates, signals, switches, storms } = parts;
+  const classes = counters.priorities.length;
+  const network = congestionNetwork(topology, settings, rates, switches, storms, classes, (capacity) =>
+    solver.load(capacity),
+  );
+  const portOf = Int32Array.from(topology.links.flatMap(({ portA, portB }) => [portA, portB]));
+  const maker = new PictureMaker(network, settings, connections, counters, storms, portOf);
+  return new CongestionEngine(
+    new Equilibrium(network),
+    maker,
+    new StartTransients(network, settings, connections, counters),
+    counters,
+    connections,
+    rates,
+    signals,
+    switches,
+    storms,
+    solver,
+  );
+}

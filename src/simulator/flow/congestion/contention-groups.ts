@@ -1,0 +1,164 @@
+/**
+ * Running flows in groups that share links, directly or through others, and which of these groups are contended.
+ *
+ * What happens in one group is no business of another, so whether a group is contended is a question about its own
+ * active flows, remembered by their set. Two sums of words per flow stand for the set; they wrap, and both must agree.
+ * Groups only ever merge. Flows inside a host belong to a group as well, since they share its scale-up network with
+ * flows that leave it; a group without any flow over the fabric is never asked about.
+ */
+import { mix32 } from '../../../kernel/prng.js';
+import type { FlowShape } from '../sharing/flow-shape.js';
+import { flowOrder, type Flow } from '../jobs/running-flow.js';
+
+/** Sets that a group remembers. */
+const MOST_KNOWN = 4096;
+const GOLDEN = 0x9e3779b9;
+
+export interface FlowSet {
+  key: number;
+  check: number;
+  count: number;
+}
+
+/** A number for the map; the rest of the set's identity is checked on a hit. */
+export const mapKey = ({ key, check }: FlowSet): number => key * 2 ** 21 + (check & 0x1fffff);
+
+export const sameSet = (one: FlowSet, other: FlowSet): boolean =>
+  one.key === other.key && one.check === other.check && one.count === other.count;
+
+export class FlowGroup implements FlowSet {
+  key = 0;
+  check = 0;
+  count = 0;
+  /** Active ones that cross the fabric, in their fixed order. */
+  readonly flows: Flow[] = [];
+  contended = false;
+  dirty = false;
+  /** A flow over the fabric has been here. */
+  crossing = false;
+  mergedInto: FlowGroup | undefined;
+  readonly known = new Map<number, FlowSet & { contended: boolean }>();
+
+  constructor(readonly index: number) {}
+}
+
+export class ContentionGroups {
+  /** Contended ones, in order of creation. */
+  contended: FlowGroup[] = [];
+  private readonly all: FlowGroup[] = [];
+  private readonly dirty: FlowGroup[] = [];
+  private readonly groupOfLink: (FlowGroup | undefined)[] = [];
+  private readonly groupOfShape = new WeakMap<FlowShape, { version: number; group: FlowGroup }>();
+
+  constructor(
+    /** Whether flows of a group are held by the fabric. */
+    private readonly isContended: (flows: readonly Flow[]) => boolean,
+    private readonly reuse: () => boolean,
+  ) {}
+
+  /** A flow begins to take part; it must leave before its shape changes. */
+  enter(flow: Flow): void {
+    const group = this.groupOf(flow.shape!);
+    flow.group = group;
+    this.weigh(group, flow, 1);
+    if (!flow.shape!.crossesFabric) return;
+    group.crossing = true;
+    const { flows } = group;
+    let at = flows.length;
+    while (at > 0 && flowOrder(flows[at - 1], flow) > 0) at--;
+    flows.splice(at, 0, flow);
+  }
+
+  leave(flow: Flow): void {
+    const group = rootOf(flow.group!);
+    flow.group = undefined;
+    this.weigh(group, flow, -1);
+    if (flow.shape!.crossesFabric) group.flows.splice(group.flows.indexOf(flow), 1);
+  }
+
+  /** The fabric has changed: nothing that was known holds. */
+  forget(): void {
+    for (const group of this.all) {
+      group.known.clear();
+      this.touch(group);
+    }
+  }
+
+  /** Brings `contended` up to date with what has entered and left. */
+  review(): void {
+    if (this.dirty.length === 0) return;
+    let changed = false;
+    for (const group of this.dirty) {
+      group.dirty = false;
+      const before = group.contended;
+      group.contended = group.mergedInto === undefined && group.flows.length > 0 && this.judge(group);
+      changed ||= before !== group.contended;
+    }
+    this.dirty.length = 0;
+    if (changed) this.contended = this.all.filter((group) => group.contended);
+  }
+
+  private judge(group: FlowGroup): boolean {
+    const key = mapKey(group);
+    const found = this.reuse() ? group.known.get(key) : undefined;
+    if (found !== undefined && sameSet(found, group)) return found.contended;
+    if (group.known.size >= MOST_KNOWN) group.known.clear();
+    const contended = this.isContended(group.flows);
+    group.known.set(key, { key: group.key, check: group.check, count: group.count, contended });
+    return contended;
+  }
+
+  private weigh(group: FlowGroup, { shape, classIndex }: Flow, sign: number): void {
+    const word = mix32((shape!.id << 3) ^ classIndex);
+    group.key = (group.key + sign * word) >>> 0;
+    group.check = (group.check + sign * mix32(word ^ GOLDEN)) >>> 0;
+    group.count += sign;
+    if (group.crossing || shape!.crossesFabric) this.touch(group);
+  }
+
+  private touch(group: FlowGroup): void {
+    if (group.dirty) return;
+    group.dirty = true;
+    this.dirty.push(group);
+  }
+
+  private groupOf(shape: FlowShape): FlowGroup {
+    const known = this.groupOfShape.get(shape);
+    if (known?.version === shape.version) return rootOf(known.group);
+    let group: FlowGroup | undefined;
+    for (let at = 0; at < shape.linkCount; at++) {
+      const there = this.groupOfLink[shape.links[at]];
+      if (there === undefined) continue;
+      group = group === undefined ? rootOf(there) : this.merge(group, rootOf(there));
+    }
+    if (group === undefined) {
+      group = new FlowGroup(this.all.length);
+      this.all.push(group);
+    }
+    for (let at = 0; at < shape.linkCount; at++) this.groupOfLink[shape.links[at]] = group;
+    this.groupOfShape.set(shape, { version: shape.version, group });
+    return group;
+  }
+
+  private merge(one: FlowGroup, other: FlowGroup): FlowGroup {
+    if (one === other) return one;
+    const [kept, gone] = one.index < other.index ? [one, other] : [other, one];
+    gone.mergedInto = kept;
+    kept.key = (kept.key + gone.key) >>> 0;
+    kept.check = (kept.check + gone.check) >>> 0;
+    kept.count += gone.count;
+    kept.crossing ||= gone.crossing;
+    kept.known.clear();
+    kept.flows.push(...gone.flows.splice(0));
+    kept.flows.sort(flowOrder);
+    this.touch(kept);
+    this.touch(gone);
+    return kept;
+  }
+}
+
+function rootOf(group: FlowGroup): FlowGroup {
+  let root = group;
+  while (root.mergedInto !== undefined) root = root.mergedInto;
+  return root;
+}
