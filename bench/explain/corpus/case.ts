@@ -9,17 +9,27 @@ import type { ExperimentSpec } from '../../../src/experiments/definition/experim
 import { experimentSpecSchema } from '../../../src/experiments/definition/experiment.js';
 import { InputError } from '../../../src/kernel/problem.js';
 import type { Prng } from '../../../src/kernel/prng.js';
-import { drawControl, STRAGGLER, type Control } from './control.js';
-import { drawEntry } from './entries.js';
-import { between } from './draw.js';
+import { CONTROL_WEIGHTS, STRAGGLER, type Control } from './control.js';
+import { between, weightedAt, type Weights } from './draw.js';
+import { entryAt } from './entries.js';
 import type { FaultEntry, Target } from './fault-entry.js';
-import { drawQuality, type Quality } from './quality.js';
+import { QUALITY_WEIGHTS, type Quality } from './quality.js';
 import { drawScene, type Scene, type SceneNeeds } from './scene.js';
 import { caseRandom } from './seeds.js';
+import { evenDraws } from './strata.js';
 
 export const WINDOW_NS = 45e9;
-const CONTROL_SHARE = 0.3;
+
+type Sort = Control | 'one fault' | 'two faults';
+
+/** Two cases of five are controls, so that the usual seeds hold more than 150. */
+const CONTROL_SHARE = 0.4;
 const TWO_FAULTS_SHARE = 1 / 7;
+const SORT_WEIGHTS: Weights<Sort> = [
+  ...CONTROL_WEIGHTS.map(([control, weight]) => [control, CONTROL_SHARE * weight] as const),
+  ['two faults', (1 - CONTROL_SHARE) * TWO_FAULTS_SHARE],
+  ['one fault', (1 - CONTROL_SHARE) * (1 - TWO_FAULTS_SHARE)],
+];
 
 export interface CorpusCase {
   seed: number;
@@ -41,15 +51,21 @@ export type Attempt = Record<string, unknown> & { kind: string; target: Target }
  */
 export function caseOf(seed: number, redraw = 0): CorpusCase {
   const random = caseRandom(seed);
-  const control = random.uniform() < CONTROL_SHARE ? drawControl(random.stream('control')) : null;
-  const entries = control === null ? drawEntries(random.stream('entries')) : controlEntries(control);
+  const even = evenDraws(seed);
+  const sort = weightedAt(even.sort, SORT_WEIGHTS);
+  const control = sort === 'one fault' || sort === 'two faults' ? null : sort;
+  const entries =
+    control === null
+      ? drawEntries(even.entry, sort === 'two faults' ? random.stream('second') : null)
+      : controlEntries(control);
   const needs = needsOf(entries);
   const lateStartNs = Math.round(between(random, 14e9, 18e9));
   const scene = drawScene(
     random.stream(`scene ${redraw}`),
+    even.size,
     control === 'load-change' ? { ...needs, lateStartNs } : needs,
   );
-  const quality = entries.length > 1 ? 'clean' : drawQuality(random.stream('quality'));
+  const quality = entries.length > 1 ? 'clean' : weightedAt(even.quality, QUALITY_WEIGHTS);
   const attempts = entries.map((entry, index) => attemptsOf(entry, scene, random.stream(`fault ${index}`)));
   const what = control ?? entries.map((entry) => entry.name.replace('/', '-')).join('-and-');
   return { seed, name: `${what}-${seed}`, control, entries, quality, scene, attempts };
@@ -57,12 +73,11 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
 
 const controlEntries = (control: Control): FaultEntry[] => (control === 'straggler' ? [STRAGGLER] : []);
 
-/** One entry, or two of different kinds. */
-function drawEntries(random: Prng): FaultEntry[] {
-  const first = drawEntry(random);
-  if (random.uniform() >= TWO_FAULTS_SHARE) return [first];
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const second = drawEntry(random);
+/** One entry, or with `others` a second one of another kind that one scene can have as well. */
+function drawEntries(at: number, others: Prng | null): FaultEntry[] {
+  const first = entryAt(at);
+  for (let attempt = 0; others !== null && attempt < 50; attempt++) {
+    const second = entryAt(others.uniform());
     if (second.kind !== first.kind && agree(first, second)) return [first, second];
   }
   return [first];

@@ -5,18 +5,16 @@
  * several times, for tens of seconds and more; most stragglers in production are not the network's); or the load changes,
  * since another job starts in mid-run and takes its share of the links. Naming any part of the network is a false alarm.
  */
-import type { Prng } from '../../../src/kernel/prng.js';
-import { logBetween, pick, weighted } from './draw.js';
+import { logBetween, pick, type Weights } from './draw.js';
 import { oneDevice, type FaultEntry } from './fault-entry.js';
 
 export type Control = 'nothing' | 'straggler' | 'load-change';
 
-export const drawControl = (random: Prng): Control =>
-  weighted(random, [
-    ['nothing', 0.4],
-    ['straggler', 0.35],
-    ['load-change', 0.25],
-  ]);
+export const CONTROL_WEIGHTS: Weights<Control> = [
+  ['nothing', 0.4],
+  ['straggler', 0.35],
+  ['load-change', 0.25],
+];
 
 export const STRAGGLER: FaultEntry = {
   name: 'straggler',

@@ -14,9 +14,14 @@ export const logBetween = (random: Prng, least: number, most: number): number =>
   least * (most / least) ** random.uniform();
 
 /** @param weights of each choice; need not add up to one */
-export function weighted<T>(random: Prng, weights: readonly (readonly [choice: T, weight: number])[]): T {
+export const weighted = <T>(random: Prng, weights: Weights<T>): T => weightedAt(random.uniform(), weights);
+
+export type Weights<T> = readonly (readonly [choice: T, weight: number])[];
+
+/** @param at from 0 to 1, how far along all the weights */
+export function weightedAt<T>(at: number, weights: Weights<T>): T {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
-  let left = random.uniform() * total;
+  let left = at * total;
   for (const [choice, weight] of weights) {
     left -= weight;
     if (left < 0) return choice;

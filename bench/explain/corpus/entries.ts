@@ -3,9 +3,8 @@
  *
  * A kind of the catalogue without an entry here would never be asked about; a test holds the two lists together.
  */
-import type { Prng } from '../../../src/kernel/prng.js';
 import { CONGESTION_FAULTS } from './congestion-faults.js';
-import { weighted } from './draw.js';
+import { weightedAt, type Weights } from './draw.js';
 import type { FaultClass, FaultEntry } from './fault-entry.js';
 import { JOB_FAULTS } from './job-faults.js';
 import { LINK_FAULTS } from './link-faults.js';
@@ -20,11 +19,12 @@ const CLASS_WEIGHTS: readonly (readonly [FaultClass, number])[] = [
   ['job', 0.05],
 ];
 
-export function drawEntry(random: Prng, entries: readonly FaultEntry[] = FAULT_ENTRIES): FaultEntry {
-  const classes = CLASS_WEIGHTS.filter(([name]) => entries.some((entry) => entry.class === name));
-  const chosen = weighted(random, classes);
-  return weighted(
-    random,
-    entries.filter((entry) => entry.class === chosen).map((entry) => [entry, entry.weight] as const),
-  );
-}
+/** @param at from 0 to 1, along all entries by their weights */
+export const entryAt = (at: number): FaultEntry => weightedAt(at, ENTRY_WEIGHTS);
+
+/** Weights of the class and, within it, of the entry. */
+const ENTRY_WEIGHTS: Weights<FaultEntry> = CLASS_WEIGHTS.flatMap(([name, share]) => {
+  const entries = FAULT_ENTRIES.filter((entry) => entry.class === name);
+  const total = entries.reduce((sum, { weight }) => sum + weight, 0);
+  return entries.map((entry) => [entry, (share * entry.weight) / total] as const);
+});

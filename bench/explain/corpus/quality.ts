@@ -9,19 +9,18 @@ import { elementName } from '../../../src/kernel/elements.js';
 import type { Prng } from '../../../src/kernel/prng.js';
 import type { Evidence, Series } from '../../../src/telemetry/series.js';
 import type { Topology } from '../../../src/topology/model.js';
-import { weighted } from './draw.js';
+import type { Weights } from './draw.js';
 
 export const QUALITIES = ['clean', 'lost-10', 'lost-30', 'mute-third', 'clocks-off'] as const;
 export type Quality = (typeof QUALITIES)[number];
 
-export const drawQuality = (random: Prng): Quality =>
-  weighted(random, [
-    ['clean', 0.6],
-    ['lost-10', 0.1],
-    ['lost-30', 0.14],
-    ['mute-third', 0.08],
-    ['clocks-off', 0.08],
-  ]);
+export const QUALITY_WEIGHTS: Weights<Quality> = [
+  ['clean', 0.6],
+  ['lost-10', 0.1],
+  ['lost-30', 0.14],
+  ['mute-third', 0.08],
+  ['clocks-off', 0.08],
+];
 
 const LOSS: Readonly<Partial<Record<Quality, number>>> = { 'lost-10': 0.1, 'lost-30': 0.3 };
 const MUTE_SHARE = 1 / 3;

@@ -9,7 +9,7 @@
  */
 import type { FabricSpecInput } from '../../../src/fabrics/contract/definition.js';
 import type { Prng } from '../../../src/kernel/prng.js';
-import { between, logBetween, pick, weighted, whole } from './draw.js';
+import { between, logBetween, pick, weighted, weightedAt, whole, type Weights } from './draw.js';
 
 export type Family = 'leaf-spine' | 'rail-optimised' | 'fat-tree' | 'dual-tor-dual-plane';
 
@@ -39,21 +39,26 @@ export interface SceneNeeds {
 }
 
 const FAMILIES: readonly Family[] = ['leaf-spine', 'rail-optimised', 'fat-tree', 'dual-tor-dual-plane'];
-const SIZES = [
-  [32, 0.34],
-  [64, 0.4],
-  [128, 0.16],
-  [256, 0.06],
-  [512, 0.04],
-] as const;
+const SIZES: Weights<number> = [
+  [32, 0.5],
+  [64, 0.38],
+  [128, 0.08],
+  [256, 0.025],
+  [512, 0.015],
+];
 
-export function drawScene(random: Prng, needs: SceneNeeds = {}): Scene {
+/** From this size on NICs are the bottleneck by design, and a fault in such a scene can't ask for another one. */
+const LARGE_GPUS = 256;
+
+/** @param sizeAt from 0 to 1, along the sizes by their weights */
+export function drawScene(random: Prng, sizeAt: number, needs: SceneNeeds = {}): Scene {
   const family = pick(random, needs.families ?? FAMILIES);
-  const gpus = weighted(random, SIZES);
+  const wanted = weightedAt(sizeAt, SIZES);
+  const gpus = needs.perUplink === 2 && wanted >= LARGE_GPUS ? 64 : wanted;
   const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
   const hosts = gpus / gpusPerHost;
-  if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), needs);
-  const perUplink = needs.perUplink ?? pick(random, [1, 1, 2]);
+  if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), (sizeAt + 0.5) % 1, needs);
+  const perUplink = needs.perUplink ?? (gpus >= LARGE_GPUS ? 1 : pick(random, [1, 1, 2]));
   const topology = TOPOLOGIES[family](random, {
     contended: needs.perUplink === 2,
     ...{ hosts, gpusPerHost, perUplink },
