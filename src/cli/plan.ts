@@ -7,7 +7,9 @@ import {
   type PlannedImpairment,
   type PlannedTrigger,
 } from '../drill/plan.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { faultKind } from '../faults/catalog.js';
+import { parametersText } from '../faults/parameters-text.js';
+import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../kernel/units.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { fetchFabric, planHere } from './check.js';
@@ -70,7 +72,7 @@ export function renderPlan(plan: Plan): string {
     '',
   ];
   for (const fault of plan.faults) {
-    lines.push(`${fault.name}: ${fault.kind} ${JSON.stringify(fault.parameters)}`);
+    lines.push(`${fault.name}: ${fault.kind} ${parametersText(faultKind(fault.kind), fault.parameters)}`);
     lines.push(`  targets    ${fault.targets.map((target) => target.id).join(', ')}`);
     if (fault.trigger !== undefined) lines.push(`  trigger    ${triggerText(fault.trigger)}`);
     for (const one of fault.impairments) lines.push(`  ${impairmentText(one, fault)}`);
@@ -107,7 +109,12 @@ function impairmentText({ impairment, atNs, untilNs }: PlannedImpairment, fault:
 function details(impairment: Impairment): string {
   switch (impairment.type) {
     case 'traffic':
-      return ` from ${impairment.fromNics.join(', ')}`;
+      return ` at ${formatRateGbps(impairment.rateGbps)} each from ${impairment.fromNics.join(', ')}`;
+    case 'link-rate':
+    case 'nic-host-rate':
+      return `: ${formatRateGbps(impairment.rateGbps)}`;
+    case 'ecn-marking':
+      return `: kmin ${formatSizeBytes(impairment.kminBytes)}, kmax ${formatSizeBytes(impairment.kmaxBytes)}, pmax ${impairment.pmax}`;
     case 'job-move':
       return `: ${impairment.job} ${impairment.toHost === undefined ? 'has no host to go to' : `goes to ${impairment.toHost}`}`;
     default:

@@ -190,6 +190,7 @@ async function planFault(
     kind.compile(fault.params as never, targets, {
       topology: description.topology,
       jobs: description.jobs,
+      ...(description.congestion === undefined ? {} : { congestion: description.congestion }),
       durationNs: fault.duration,
       random: random.stream('compile'),
     }),

@@ -13,6 +13,7 @@ import { InputError } from '../kernel/problem.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import { peerPort, type Device, type Topology } from '../topology/model.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
+import { requireClass } from './class-limits.js';
 import { followersOf } from './ecmp-polarisation.js';
 import { collidingFlows, uplinksOf } from './ecmp-low-entropy.js';
 import { switchOf } from './parts.js';
@@ -114,6 +115,7 @@ function collide(
   context: FaultContext,
 ): CompiledFault {
   const { topology, durationNs } = context;
+  requireClass(parameters.priority, context.congestion);
   const parts = targets.map((target) => {
     const leaf = switchOf(target, topology);
     const random = context.random.stream(leaf.name);

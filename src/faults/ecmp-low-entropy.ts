@@ -5,6 +5,7 @@
  * them fit when spread evenly (90 % of the uplinks), and so many on one link do not.
  */
 import { InputError } from '../kernel/problem.js';
+import { formatRateGbps } from '../kernel/units.js';
 import { nicId } from '../kernel/elements.js';
 import type { Prng } from '../kernel/prng.js';
 import { peerPort, type Device, type Nic, type Topology } from '../topology/model.js';
@@ -96,7 +97,7 @@ function flowRate(
   if (Math.ceil(count / uplinks.length) * rate > uplinkGbps) return Number(rate.toPrecision(6));
   throw InputError.at(
     '/params/flows',
-    `${Math.ceil(count / uplinks.length)} flows of ${Number(rate.toPrecision(4))}Gbps do not fill an uplink of ${leaf.name} (${uplinkGbps}Gbps)`,
+    `${Math.ceil(count / uplinks.length)} flows of ${formatRateGbps(Number(rate.toPrecision(4)))} do not fill an uplink of ${leaf.name} (${formatRateGbps(uplinkGbps)})`,
     'take another number of flows, or a leaf whose NICs are as fast as its uplinks',
   );
 }

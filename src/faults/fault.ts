@@ -10,6 +10,7 @@ import type { ElementRef, ElementType } from '../telemetry/vocabulary.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { Job } from '../workload/job.js';
+import type { CongestionDescription } from '../fabrics/contract/fabric.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 
 /** What a kind may look at when it compiles. */
@@ -17,6 +18,8 @@ export interface FaultContext {
   topology: Topology;
   /** Jobs on the fabric: a host without a rank of any of them is idle. */
   jobs: readonly Job[];
+  /** How the fabric is set against congestion; undefined where it can't tell, and what needs it is not checked. */
+  congestion?: CongestionDescription;
   /** How long the fault is held, ns. */
   durationNs: number;
   /** A stream of its own, derived from the run's seed and the fault's name. */

@@ -2,6 +2,7 @@
  * Who sends in an incast, and how much: drawn by the seed, refused beyond what hosts and ports can do.
  */
 import { InputError } from '../kernel/problem.js';
+import { formatRateGbps } from '../kernel/units.js';
 import type { Prng } from '../kernel/prng.js';
 import type { Nic, Topology } from '../topology/model.js';
 import type { FaultContext } from './fault.js';
@@ -61,15 +62,15 @@ export function offeredGbps(
   if (offered > mostGbps) {
     throw InputError.at(
       '/params/rate',
-      `${offered}Gbps is more than the ${mostGbps}Gbps that ${slowest.name} can send`,
-      `give at most ${mostGbps}Gbps`,
+      `${formatRateGbps(offered)} is more than the ${formatRateGbps(mostGbps)} that ${slowest.name} can send`,
+      `give at most ${formatRateGbps(mostGbps)}`,
     );
   }
   const portGbps = portsRateGbps(receiver, topology);
   if (count * offered > portGbps) return offered;
   throw InputError.at(
     rate === undefined ? '/params/senders' : '/params/rate',
-    `${count} senders of ${offered}Gbps offer no more than the ${portGbps}Gbps that ${receiver.name} takes: nothing would queue`,
-    `take more senders, or more than ${Number((portGbps / count).toPrecision(4))}Gbps each`,
+    `${count} senders of ${formatRateGbps(offered)} offer no more than the ${formatRateGbps(portGbps)} that ${receiver.name} takes: nothing would queue`,
+    `take more senders, or more than ${formatRateGbps(Number((portGbps / count).toPrecision(4)))} each`,
   );
 }

@@ -9,13 +9,14 @@
  */
 import { z } from 'zod';
 import { InputError } from '../kernel/problem.js';
-import { durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
+import { durationNs, formatRateGbps, formatSizeBytes, rateGbps, sizeBytes } from '../kernel/units.js';
 import { nicId } from '../kernel/elements.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Nic } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';
+import { requireClass } from './class-limits.js';
 import { drawSenders, offeredGbps } from './incast-senders.js';
 import { feedingPorts, feedingQueues, nicNames, onAndOff, portsRateGbps, someNicsOf } from './parts.js';
 
@@ -101,6 +102,7 @@ function towards(
   context: FaultContext,
 ): { impairments: TimedImpairment[]; truth: TruthEntry } {
   const { topology, random } = context;
+  requireClass(parameters.priority, context.congestion);
   const [receiver] = someNicsOf(target, topology);
   const stream = random.stream(receiver.name);
   const senders = drawSenders(parameters, receiver, context, stream);
@@ -161,7 +163,7 @@ function spellsOf(
   if (writeNs >= every) {
     throw InputError.at(
       '/params/every',
-      `${senders} writes of ${bytes / 1e9} GB take ${(writeNs / 1e9).toPrecision(3)} s at the ${portGbps}Gbps of ${receiver.name}, no less than the ${every / 1e9} s between two`,
+      `${senders} writes of ${formatSizeBytes(bytes)} take ${(writeNs / 1e9).toPrecision(3)} s at the ${formatRateGbps(portGbps)} of ${receiver.name}, no less than the ${every / 1e9} s between two`,
       'write less, with fewer senders, or less often',
     );
   }

@@ -12,6 +12,7 @@ import { durationNs } from '../kernel/units.js';
 import type { Nic } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';
+import { requireLossless } from './class-limits.js';
 import { nicNames, onAndOff, someNicsOf } from './parts.js';
 
 const priority = z.int().min(0).max(7).default(3).describe('the traffic class that is paused');
@@ -58,6 +59,7 @@ export const pauseStorm: FaultKind<PauseStormParameters> = {
   targetTypes: () => ['nic', 'device'],
   compile: (parameters, targets, context) => {
     const { topology } = context;
+    requireLossless(parameters.priority, context.congestion);
     const nics = targets.flatMap((target) => someNicsOf(target, topology));
     return {
       impairments: nics.flatMap((nic) => stormsOf(parameters, nic, context)),
@@ -75,6 +77,7 @@ export const pauseStorm: FaultKind<PauseStormParameters> = {
   allSymptoms: () => ({ continuous: SYMPTOMS, intermittent: SYMPTOMS }),
   limits: [
     'acts on the NICs that its targets name, or on all NICs of a host, and on one traffic class',
+    'is refused where PFC is off, or the class is none that it pauses',
     `a NIC storms at most ${MOST_STORMS} times in one hold`,
     'always ends with every NIC pausing only as it needs to; what the storm did to jobs may stay',
   ],

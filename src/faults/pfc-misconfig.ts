@@ -8,10 +8,13 @@
  * Not modelled: PFC at one end of a link only, priorities that are mapped to the wrong class.
  */
 import { z } from 'zod';
-import { sizeBytes } from '../kernel/units.js';
+import { InputError } from '../kernel/problem.js';
+import { formatSizeBytes, sizeBytes } from '../kernel/units.js';
 import type { Device } from '../topology/model.js';
+import type { CongestionDescription } from '../fabrics/contract/fabric.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { FaultKind, Symptom } from './fault.js';
+import { requirePfc } from './class-limits.js';
 import { misconfigured } from './parts.js';
 
 const parametersSchema = z.discriminatedUnion('variant', [
@@ -40,8 +43,13 @@ export const pfcMisconfig: FaultKind<PfcMisconfigParameters> = {
   summary: 'a switch pauses too early, has no room for what is under way, or does not pause at all',
   parameters: parametersSchema,
   targetTypes: () => ['device'],
-  compile: (parameters, targets, context) =>
-    misconfigured('pfc-misconfig', targets, context, (device) => bufferOf(parameters, device)),
+  compile: (parameters, targets, context) => {
+    requirePfc('how a switch pauses', context.congestion);
+    return misconfigured('pfc-misconfig', targets, context, (device) => {
+      checkOutOfLine(parameters, device, context.congestion);
+      return bufferOf(parameters, device);
+    });
+  },
   symptoms: ({ variant }) => symptomsOf(variant),
   allSymptoms: () => ({
     headroom: symptomsOf('headroom'),
@@ -51,6 +59,7 @@ export const pfcMisconfig: FaultKind<PfcMisconfigParameters> = {
   limits: [
     'acts on the buffers of the switches that its targets name; hosts have none',
     'shows only where queues build up; headroom and PFC itself only where DCQCN does not keep them short',
+    'takes less headroom or alpha than the switch has, and is refused where PFC is off',
     'always ends with every switch set as it was found',
   ],
   example: [
@@ -61,6 +70,34 @@ export const pfcMisconfig: FaultKind<PfcMisconfigParameters> = {
     '  duration: 20s',
   ].join('\n'),
 };
+
+/** @throws InputError when the switch would protect its classes no worse than it does */
+function checkOutOfLine(
+  parameters: PfcMisconfigParameters,
+  device: Device,
+  known: CongestionDescription | undefined,
+): void {
+  if (known === undefined || parameters.variant === 'off') return;
+  const { bufferBytes, headroomBytes, freeShare } = known.ofSwitch(device.index);
+  if (parameters.variant === 'alpha') {
+    if (parameters.alpha < freeShare) return;
+    throw InputError.at(
+      '/params/alpha',
+      `an alpha of ${parameters.alpha} lets device:${device.name} pause no earlier than it does: its alpha is ${freeShare}`,
+      `give less than ${freeShare}`,
+    );
+  }
+  const { headroom } = parameters;
+  if (headroom < headroomBytes) return;
+  const [given, usual, buffer] = [headroom, headroomBytes, bufferBytes].map(formatSizeBytes);
+  throw InputError.at(
+    '/params/headroom',
+    headroom > bufferBytes
+      ? `a headroom of ${given} is more than the whole buffer of device:${device.name} (${buffer})`
+      : `a headroom of ${given} is not too little for device:${device.name}, which has ${usual}`,
+    `give less than ${usual}`,
+  );
+}
 
 function bufferOf(
   parameters: PfcMisconfigParameters,

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { InputError } from '../kernel/problem.js';
-import { rateGbps } from '../kernel/units.js';
+import { formatRateGbps, rateGbps } from '../kernel/units.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Nic, Topology } from '../topology/model.js';
 import type { FaultKind, Symptom } from './fault.js';
@@ -101,7 +101,7 @@ function receiveRate(parameters: SlowReceiverParameters, nic: Nic, topology: Top
   if (parameters.rate < portsGbps) return parameters.rate;
   throw InputError.at(
     '/params/rate',
-    `${parameters.rate}Gbps is not slow for ${nic.name}, whose ports carry ${portsGbps}Gbps`,
-    `give a rate below ${portsGbps}Gbps, or a share`,
+    `${formatRateGbps(parameters.rate)} is not slow for ${nic.name}, whose ports carry ${formatRateGbps(portsGbps)}`,
+    `give a rate below ${formatRateGbps(portsGbps)}, or a share`,
   );
 }

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { InputError } from '../kernel/problem.js';
-import { rateGbps } from '../kernel/units.js';
+import { formatRateGbps, rateGbps } from '../kernel/units.js';
 import type { ElementRef, Side } from '../telemetry/vocabulary.js';
 import type { Link, Nic, Topology } from '../topology/model.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
@@ -118,8 +118,8 @@ function lowerRate(parameters: Exclude<SpeedDowngradeParameters, { variant: 'pci
   if (parameters.rate < link.rateGbps) return parameters.rate;
   throw InputError.at(
     '/params/rate',
-    `${parameters.rate}Gbps is no downgrade of ${link.id}, which runs at ${link.rateGbps}Gbps`,
-    `give a rate below ${link.rateGbps}Gbps, or lose lanes instead`,
+    `${formatRateGbps(parameters.rate)} is no downgrade of ${link.id}, which runs at ${formatRateGbps(link.rateGbps)}`,
+    `give a rate below ${formatRateGbps(link.rateGbps)}, or lose lanes instead`,
   );
 }
 
@@ -156,7 +156,7 @@ function pcieRate(
   if (payloadGbps < portsGbps) return payloadGbps;
   throw InputError.at(
     '/params/generation',
-    `PCIe ${generation}.0 x${lanes} carries ${payloadGbps}Gbps, no less than the ${portsGbps}Gbps of ${nic.name}'s ports`,
+    `PCIe ${generation}.0 x${lanes} carries ${formatRateGbps(payloadGbps)}, no less than the ${formatRateGbps(portsGbps)} of ${nic.name}'s ports`,
     'choose an older generation or fewer lanes',
   );
 }

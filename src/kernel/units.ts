@@ -66,9 +66,18 @@ export function parseSizeBytes(text: string): number | undefined {
   return value === undefined ? undefined : Math.round(value);
 }
 
-function quantity(kind: string, example: string, units: Units, parse: (text: string) => number | undefined) {
+/** Transforms of quantities to how their values are written: schemas made from one (optional, refined …) share it. */
+const writers = new WeakMap<z.core.$ZodType, (value: number) => string>();
+
+function quantity(
+  kind: string,
+  example: string,
+  units: Units,
+  parse: (text: string) => number | undefined,
+  write: (value: number) => string,
+) {
   const choices = Object.keys(units).join(', ');
-  return z.unknown().transform((input, context) => {
+  const schema = z.unknown().transform((input, context) => {
     const value = typeof input === 'string' ? parse(input) : undefined;
     if (value === undefined) {
       const wrong =
@@ -83,24 +92,37 @@ function quantity(kind: string, example: string, units: Units, parse: (text: str
     }
     return value;
   });
+  writers.set(schema.def.out, write);
+  return schema;
+}
+
+/** How a value of this schema is written in a file, `400ms`; undefined for a schema that is no quantity. */
+export function quantityWriter(schema: z.core.$ZodType): ((value: number) => string) | undefined {
+  let inner = schema;
+  for (;;) {
+    const def = inner._zod.def as { innerType?: z.core.$ZodType; out?: z.core.$ZodType };
+    if (def.out !== undefined) return writers.get(def.out);
+    if (def.innerType === undefined) return undefined;
+    inner = def.innerType;
+  }
 }
 
 /** Schema: text such as `30s` to ns. */
-export const durationNs = quantity('duration', '30s', NS_PER, parseDurationNs).meta({
+export const durationNs = quantity('duration', '30s', NS_PER, parseDurationNs, writeDuration).meta({
   type: 'string',
   description: 'a duration with a unit, such as 250ms or 30s; ISO 8601 (PT30S) is taken too',
   examples: ['30s'],
 });
 
 /** Schema: text such as `100Gbps` to Gbps. */
-export const rateGbps = quantity('rate', '100Gbps', GBPS_PER, parseRateGbps).meta({
+export const rateGbps = quantity('rate', '100Gbps', GBPS_PER, parseRateGbps, formatRateGbps).meta({
   type: 'string',
   description: 'a rate with a unit, such as 400Gbps',
   examples: ['100Gbps'],
 });
 
 /** Schema: text such as `64MB` to bytes. */
-export const sizeBytes = quantity('size', '64MB', BYTES_PER, parseSizeBytes).meta({
+export const sizeBytes = quantity('size', '64MB', BYTES_PER, parseSizeBytes, formatSizeBytes).meta({
   type: 'string',
   description: 'a size with a unit, such as 64MB or 16MiB',
   examples: ['64MB'],
@@ -114,6 +136,28 @@ export function formatDurationNs(ns: number): string {
   if (magnitude >= 1e6) return `${trim(ns / 1e6)} ms`;
   if (magnitude >= 1e3) return `${trim(ns / 1e3)} µs`;
   return `${trim(ns)} ns`;
+}
+
+function writeDuration(ns: number): string {
+  return written(ns, [1, 1e3, 1e6, 1e9], ['ns', 'us', 'ms', 's']);
+}
+
+/** Gbps to what a file takes: `400Gbps`, `1bps`, `1.6Tbps`. */
+export function formatRateGbps(gbps: number): string {
+  return written(gbps, Object.values(GBPS_PER), Object.keys(GBPS_PER));
+}
+
+/** Bytes to what a file takes: `64MB`, `4096B`. Decimal units, since sizes on a wire are. */
+export function formatSizeBytes(bytes: number): string {
+  return written(bytes, [1, 1e3, 1e6, 1e9, 1e12], ['B', 'kB', 'MB', 'GB', 'TB']);
+}
+
+/** In the largest unit in which it is at least one; units ascend. */
+function written(value: number, sizes: readonly number[], units: readonly string[]): string {
+  let at = 0;
+  // a quotient a hair below one is the unit itself: 1e-3 / 1e-3 is not always 1
+  while (at + 1 < sizes.length && value / sizes[at + 1] >= 1 - 1e-12) at++;
+  return `${Number((value / sizes[at]).toPrecision(12))}${units[at]}`;
 }
 
 function trim(value: number): string {

@@ -19,8 +19,35 @@ export interface FabricDescription {
   jobs: readonly Job[];
   /** Packet sizes on this fabric, for closed-form expectations: payload per packet, headers, one ACK. */
   transport: { mtuBytes: number; headerBytes: number; ackBytes: number };
+  /** How its switches and NICs are set against congestion; left out where the fabric can't tell. */
+  congestion?: CongestionDescription;
   /** Impairments this fabric can apply, and what each costs in realism ('' when it is the real thing). */
   capabilities: ReadonlyMap<ImpairmentType, string>;
+}
+
+/** Settings against congestion as they are before any fault: what a wrong setting is wrong in comparison with. */
+export interface CongestionDescription {
+  /** Traffic classes that have queues, ascending. */
+  priorities: readonly number[];
+  /** Those that are paused rather than dropped; empty where PFC is off. */
+  losslessPriorities: readonly number[];
+  /** Whether NICs slow down when packets are marked. */
+  dcqcn: boolean;
+  /** @param device index of a switch */
+  ofSwitch(device: number): SwitchBuffering;
+}
+
+export interface SwitchBuffering {
+  /** Marking begins at kmin and is most frequent, `pmax` of packets, from kmax on; a pmax of 0 never marks. */
+  kminBytes: number;
+  kmaxBytes: number;
+  pmax: number;
+  /** Memory that all ports share. */
+  bufferBytes: number;
+  /** Room per port and class for what is under way when a pause is sent. */
+  headroomBytes: number;
+  /** Share of the free buffer that a port may fill before it pauses (alpha). */
+  freeShare: number;
 }
 
 /** Configuration of elements as read back: `link:…` or `port:…` → setting → value. Sorted keys, plain JSON. */

@@ -22,6 +22,7 @@ import type {
   WatchesJobs,
 } from '../contract/fabric.js';
 import type { Impairment } from '../contract/impairment.js';
+import { congestionOf } from './congestion-description.js';
 import type { Control } from './control.js';
 import { controlOf, SIMULATED_CAPABILITIES } from './controls.js';
 
@@ -52,6 +53,7 @@ export class SimulatedFabric
       topology,
       jobs,
       transport: { mtuBytes: settings.mtu, headerBytes: settings.headerBytes, ackBytes: settings.ackBytes },
+      congestion: congestionOf(this.simulator),
       capabilities: SIMULATED_CAPABILITIES,
     };
   }

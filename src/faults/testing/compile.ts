@@ -7,6 +7,7 @@ import { elementRef } from '../../kernel/elements.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
+import type { CongestionDescription } from '../../fabrics/contract/fabric.js';
 import type { CompiledFault, FaultKind } from '../fault.js';
 
 export const topologyOf = (spec: Record<string, unknown>): Topology =>
@@ -25,6 +26,7 @@ export interface CompileOptions {
   topology?: Topology;
   jobs?: readonly Job[];
   durationNs?: number;
+  congestion?: CongestionDescription;
   seed?: number;
 }
 
@@ -33,11 +35,12 @@ export const compileWith = <Parameters>(
   kind: FaultKind<Parameters>,
   params: Record<string, unknown>,
   targets: readonly string[],
-  { topology = OVERSUBSCRIBED, jobs = [], durationNs = 20e9, seed = 1 }: CompileOptions = {},
+  { topology = OVERSUBSCRIBED, jobs = [], durationNs = 20e9, congestion, seed = 1 }: CompileOptions = {},
 ): CompiledFault =>
   kind.compile(kind.parameters.parse(params), targets.map(elementRef), {
     topology,
     jobs,
+    ...(congestion === undefined ? {} : { congestion }),
     durationNs,
     random: new Prng(seed),
   });

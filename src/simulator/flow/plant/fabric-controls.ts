@@ -8,7 +8,7 @@ import { InputError } from '../../../kernel/problem.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Connections } from '../transport/connections.js';
 import type { Counters } from '../polls/counters.js';
-import type { MarkingCurve } from '../equilibrium/model.js';
+import type { MarkingCurve, SwitchClassSettings } from '../equilibrium/model.js';
 import type { FlowEngine } from '../flow-engine.js';
 import type { InjectedTraffic, TrafficRequest } from '../injected-traffic.js';
 import type { JobRunner } from '../jobs/job-runner.js';
@@ -196,6 +196,25 @@ export abstract class FabricControls {
   /** What was set; undefined: as the settings say. */
   pfc(device: number): PfcOverride | undefined {
     return this.switches.pfc(device);
+  }
+
+  /** Traffic classes that have queues, ascending. */
+  get priorities(): readonly number[] {
+    return this.counters.priorities;
+  }
+
+  /** Whether the settings have a class paused rather than dropped. */
+  isLossless(priority: number): boolean {
+    return this.switches.lossless(this.classOf(priority));
+  }
+
+  /** How a switch treats a class at this moment. */
+  switchClass(device: number, priority: number): SwitchClassSettings {
+    return this.switches.of(device, this.classOf(priority));
+  }
+
+  switchBufferBytes(device: number): number {
+    return this.switches.bufferBytes[device];
   }
 
   /** @throws InputError when no queue serves the priority */
