@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { guardStart, liftStartGuard } from './early-signals.js';
+import { guardEnd, guardStart, liftEndGuard, liftStartGuard } from './early-signals.js';
 import { Interrupts } from './interrupts.js';
 
 const argv = [...process.argv];
 
 afterEach(() => {
   liftStartGuard();
+  liftEndGuard();
   process.argv = [...argv];
   jest.restoreAllMocks();
 });
@@ -35,6 +36,42 @@ describe('Ctrl-C while the program is being loaded', () => {
     const interrupts = new Interrupts({ first: () => undefined, second: () => undefined });
     expect(process.listenerCount('SIGINT')).toBe(before + 1);
     interrupts.close();
+    liftEndGuard();
     expect(process.listenerCount('SIGINT')).toBe(before);
+  });
+});
+
+describe('Ctrl-C when a command is over', () => {
+  const listening = (): number => process.listenerCount('SIGINT');
+
+  it('finds somebody listening at every moment from the start to the exit, and changes no exit code', () => {
+    const exit = jest.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
+    const before = listening();
+    const counts: number[] = [];
+    // what is removed last would leave the signal to the system, which kills
+    jest.spyOn(process, 'off').mockImplementation(function (this: NodeJS.Process, name, listener) {
+      this.removeListener(name as 'SIGINT', listener as never);
+      if (name === 'SIGINT') counts.push(listening() - before);
+      return this;
+    });
+    guardStart();
+    const interrupts = new Interrupts({ first: () => undefined, second: () => process.exit(99) });
+    interrupts.close();
+    process.emit('SIGINT', 'SIGINT');
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit).not.toHaveBeenCalled();
+    guardEnd(1);
+    process.emit('SIGTERM', 'SIGTERM');
+    expect(exit.mock.calls).toEqual([[1]]);
+    expect(counts.length).toBeGreaterThan(0);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('ends a command that never listened itself with its own code', () => {
+    const exit = jest.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
+    guardStart();
+    guardEnd(2);
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit.mock.calls).toEqual([[2]]);
   });
 });

@@ -1,8 +1,9 @@
 /**
- * Ctrl-C in the first moments, while the program is still being loaded: an orderly exit code instead of death by signal.
+ * Ctrl-C in the first and the last moments: an orderly exit code instead of death by signal.
  *
- * Nothing has been started then, so there is nothing to revert. Whoever sets up its own handling lifts this guard.
- * What comes before, while Node itself starts, ends the process as the system does it.
+ * While the program is still being loaded nothing has been started, so there is nothing to revert; whoever sets up its own
+ * handling lifts that guard. When a command is over, its process still closes what it had open: a signal then ends it with
+ * the code that the command came to. What comes before, while Node itself starts, ends the process as the system does it.
  */
 import { EXIT } from '../scoring/exit-codes.js';
 
@@ -20,4 +21,25 @@ export function guardStart(): void {
 
 export function liftStartGuard(): void {
   for (const signal of SIGNALS) process.off(signal, leave);
+}
+
+let endCode: number | undefined;
+
+const end = (): void => {
+  if (endCode !== undefined) process.exit(endCode);
+};
+
+/**
+ * A command is over, or as good as: no signal changes any more how it ended. Listening goes on without a gap, since a
+ * process without a listener dies of the signal.
+ * @param exitCode what the command came to; until it is known signals are passed over
+ */
+export function guardEnd(exitCode?: number): void {
+  endCode = exitCode;
+  for (const signal of SIGNALS) if (!process.listeners(signal).includes(end)) process.on(signal, end);
+  liftStartGuard();
+}
+
+export function liftEndGuard(): void {
+  for (const signal of SIGNALS) process.off(signal, end);
 }

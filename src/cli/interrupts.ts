@@ -3,7 +3,7 @@
  *
  * What either means depends on how far a command has come, so the command says it and may change it on the way.
  */
-import { liftStartGuard } from './early-signals.js';
+import { guardEnd, liftEndGuard, liftStartGuard } from './early-signals.js';
 
 /** What a command does when it is interrupted. */
 export interface OnInterrupt {
@@ -33,6 +33,7 @@ export class Interrupts {
   ) {
     for (const signal of SIGNALS) source.on(signal, this.onSignal);
     liftStartGuard();
+    liftEndGuard();
   }
 
   /** Whether a first signal has come. */
@@ -45,7 +46,9 @@ export class Interrupts {
     this.reaction = reaction;
   }
 
+  /** The process ends soon, with a code that no later signal changes. */
   close(): void {
+    if (this.source === process) guardEnd();
     for (const signal of SIGNALS) this.source.off(signal, this.onSignal);
   }
 
