@@ -182,10 +182,14 @@ export function objectiveValue(objective: Objective, scores: Scores): MetricValu
   return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }
 
+/** Whether a known value meets an objective. */
+export const meetsObjective = ({ comparator, threshold }: Objective, value: number): boolean =>
+  compare[comparator](value, threshold);
+
 /** Compares one objective with the scores; `passed` is null when the value could not be known. */
 export function evaluateObjective(objective: Objective, scores: Scores): ObjectiveResult {
   const value = objectiveValue(objective, scores);
-  const passed = value === null ? null : compare[objective.comparator](Number(value), objective.threshold);
+  const passed = value === null ? null : meetsObjective(objective, Number(value));
   return { expression: objective.expression, value, passed };
 }
 

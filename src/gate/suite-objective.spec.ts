@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { InputError } from '../kernel/problem.js';
+import { parseSuiteObjectives, type SuiteObjectiveSpec } from './suite-objective.js';
+
+const parse = (...specs: SuiteObjectiveSpec[]) => parseSuiteObjectives(specs, ['link-down', 'incast']);
+
+function issueOf(...specs: SuiteObjectiveSpec[]): string {
+  try {
+    parse(...specs);
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('objectives of a suite', () => {
+  it('take a margin in the unit of the metric or as a share of the baseline', () => {
+    const [score, step, bystanders] = parse(
+      { metric: 'recovery.score', margin: 5 },
+      { metric: 'training.step_time_s', margin: '2%', on: ['link-down'] },
+      'isolation.blast_ratio <= 0.05',
+    );
+    expect(score).toMatchObject({
+      type: 'relative',
+      margin: 5,
+      ofBaseline: false,
+      name: 'recovery.score within 5',
+    });
+    expect(step).toMatchObject({
+      margin: 0.02,
+      ofBaseline: true,
+      name: 'training.step_time_s within 2 % on link-down',
+    });
+    expect(bystanders).toMatchObject({ type: 'absolute', share: 1, name: 'isolation.blast_ratio <= 0.05' });
+  });
+
+  it.each([
+    [{ metric: 'recovery.score' }, /has no margin/],
+    [{ metric: 'recovery.score', margin: 0 }, /a margin is more than 0/],
+    [{ metric: 'recovery.score', margin: 100 }, /lets everything pass; it must be below 100/],
+    [{ metric: 'recovery.score', margin: '100%' }, /lets everything pass/],
+    [{ metric: 'recovery.score', margin: '-1%' }, /"-1%" is no margin/],
+    [{ metric: 'recovery.scor', margin: 1 }, /unknown metric "recovery.scor".*did you mean "recovery.score"/],
+    [{ metric: 'isolation.exposed_jobs', margin: 1 }, /neither more nor less is better/],
+    [{ metric: 'recovery.score', margin: 1, share: 1 }, /only an expression has a share/],
+    [{ expression: 'recovery.score >= 80', margin: 1 }, /only a metric has a margin/],
+    [{}, /neither is here/],
+    [
+      { metric: 'recovery.score', margin: 1, on: ['incats'] },
+      /no experiment "incats".*did you mean "incast"/,
+    ],
+    ['recovery.score >= 800', /decides nothing/],
+  ] as [SuiteObjectiveSpec, RegExp][])('refuse %j', (spec, expected) => {
+    expect(issueOf(spec)).toMatch(expected);
+  });
+
+  it('report every mistake at once, with its place', () => {
+    expect(issueOf({ metric: 'recovery.score' }, 'nonsense', { metric: 'ettr', margin: 1 })).toMatch(
+      /\/spec\/objectives\/0\/margin[\s\S]*\/spec\/objectives\/1[\s\S]*\/spec\/objectives\/2\/metric/,
+    );
+  });
+
+  it('refuse the same objective twice, but not on different experiments', () => {
+    const twice = { metric: 'recovery.score', margin: 5 };
+    expect(issueOf(twice, twice)).toMatch(/twice/);
+    expect(parse({ ...twice, on: ['incast'] }, { ...twice, on: ['link-down'] })).toHaveLength(2);
+  });
+});
