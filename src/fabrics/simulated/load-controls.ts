@@ -9,7 +9,7 @@ import { nicId } from '../../kernel/elements.js';
 import type { Topology } from '../../topology/model.js';
 import type { Impairment } from '../contract/impairment.js';
 import { described, twoValued, type Control } from './control.js';
-import { nicOf } from './lookups.js';
+import { nicOf } from '../contract/lookups.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 

@@ -10,7 +10,7 @@ import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Topology } from '../../topology/model.js';
 import type { Impairment } from '../contract/impairment.js';
 import { described, twoValued, type Control } from './control.js';
-import { hostOf, jobOf } from './lookups.js';
+import { hostOf, jobOf } from '../contract/lookups.js';
 
 type Order = Parameters<FlowSimulator['orderMove']>[0];
 type Mode = Order['mode'];

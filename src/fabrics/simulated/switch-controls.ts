@@ -7,7 +7,7 @@
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Impairment } from '../contract/impairment.js';
 import { described, type Control } from './control.js';
-import { switchOf } from './lookups.js';
+import { switchOf } from '../contract/lookups.js';
 
 type Of<Type extends Impairment['type']> = Extract<Impairment, { type: Type }>;
 
