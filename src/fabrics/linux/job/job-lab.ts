@@ -1,0 +1,28 @@
+/**
+ * A lab as its jobs see it: hosts by address and namespace, and the kernels' word on ways and links.
+ */
+import { tracePaths } from '../lab/paths.js';
+import type { Lab } from '../lab/lab.js';
+import type { JobLab } from './lab-jobs.js';
+
+interface LinkRow {
+  flags: string[];
+}
+
+export function jobLabOf(lab: Lab): JobLab {
+  return {
+    topology: lab.topology,
+    jobsFolder: lab.jobsFolder,
+    placeOf: (host) => lab.nodes[host].place,
+    addressOf: (host) => lab.hostAddress(host),
+    trace: (flows) => tracePaths(lab, flows),
+    hasLink: async (host) => {
+      const port = lab.hostPort(host);
+      const command = ['ip', '-j', 'link', 'show', 'dev', port.interface];
+      const { stdout, code } = await lab.nodes[host].place.run(command, { anyExit: true });
+      if (code !== 0) return false;
+      const [row] = JSON.parse(stdout) as LinkRow[];
+      return row.flags.includes('UP') && row.flags.includes('LOWER_UP');
+    },
+  };
+}
