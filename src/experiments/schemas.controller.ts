@@ -7,10 +7,12 @@ import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 import { experimentSchema } from './definition/experiment.js';
 import { fabricDocumentSchema } from './definition/fabric-document.js';
+import { suiteSchema } from './definition/suite.js';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Experiment: experimentSchema,
   Fabric: fabricDocumentSchema,
+  Suite: suiteSchema,
 };
 
 @ApiTags('schemas')

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
 import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
+import { suiteSchema } from '../../src/experiments/definition/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { inputJsonSchema } from '../../src/kernel/schema-issues.js';
 import { METRICS } from '../../src/telemetry/catalog.js';
@@ -24,6 +25,7 @@ const sources = {
   FAULT_KINDS,
   Experiment: inputJsonSchema(experimentSchema),
   Fabric: inputJsonSchema(fabricDocumentSchema),
+  Suite: inputJsonSchema(suiteSchema),
   schemaOf: inputJsonSchema,
 };
 

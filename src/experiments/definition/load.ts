@@ -9,10 +9,13 @@ import type { z } from 'zod';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
 import { describeIssues } from '../../kernel/schema-issues.js';
 import { InputError, toPointer, type InputIssue } from '../../kernel/problem.js';
+import { planLooks } from '../../gate/looks.js';
 import { parseObjectives } from '../../gate/objective.js';
+import { parseSuiteObjectives } from '../../gate/suite-objective.js';
 import { parseDocuments, type LocatedDocument } from './document.js';
 import { experimentSchema, type Experiment } from './experiment.js';
 import { fabricDocumentSchema, inlineFiles, type FabricDocument, type ReadText } from './fabric-document.js';
+import { suiteSchema, type Suite } from './suite.js';
 
 export interface Loaded<Kind> {
   /** Plain JSON as written, with files inlined. */
@@ -25,9 +28,12 @@ export interface Loaded<Kind> {
 export interface LoadedFile {
   experiments: Loaded<Experiment>[];
   fabrics: Loaded<FabricDocument>[];
+  suites: Loaded<Suite>[];
 }
 
-const SCHEMAS = { Experiment: experimentSchema, Fabric: fabricDocumentSchema } as const;
+type Definition = Experiment | FabricDocument | Suite;
+
+const SCHEMAS = { Experiment: experimentSchema, Fabric: fabricDocumentSchema, Suite: suiteSchema } as const;
 type Kind = keyof typeof SCHEMAS;
 const KINDS = Object.keys(SCHEMAS) as Kind[];
 
@@ -36,20 +42,21 @@ const KINDS = Object.keys(SCHEMAS) as Kind[];
  * @throws InputError with all issues of all documents
  */
 export function loadDefinitions(text: string, readText: ReadText, file?: string): LoadedFile {
-  const result: LoadedFile = { experiments: [], fabrics: [] };
+  const result: LoadedFile = { experiments: [], fabrics: [], suites: [] };
   const issues: InputIssue[] = [];
   for (const document of parseDocuments(text, file)) {
     try {
       const kind = kindOf(document.value);
       const loaded = loadDocument(document, kind, readText, file);
       if (kind === 'Experiment') result.experiments.push(loaded as Loaded<Experiment>);
-      else result.fabrics.push(loaded as Loaded<FabricDocument>);
+      else if (kind === 'Fabric') result.fabrics.push(loaded as Loaded<FabricDocument>);
+      else result.suites.push(loaded as Loaded<Suite>);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       issues.push(...locator(document, file)(error.issues));
     }
   }
-  for (const same of [result.experiments, result.fabrics]) issues.push(...repeatedNames(same));
+  for (const same of Object.values(result)) issues.push(...repeatedNames(same));
   if (issues.length > 0) throw new InputError(issues);
   return result;
 }
@@ -57,6 +64,11 @@ export function loadDefinitions(text: string, readText: ReadText, file?: string)
 /** Checks one plain value, for definitions that arrive as JSON or come from the store. */
 export function loadExperiment(value: unknown, readText: ReadText): Loaded<Experiment> {
   return loadDocument(plainDocument(value), expectKind(value, 'Experiment'), readText) as Loaded<Experiment>;
+}
+
+/** Checks one plain value, for definitions that arrive as JSON or come from the store. */
+export function loadSuite(value: unknown, readText: ReadText): Loaded<Suite> {
+  return loadDocument(plainDocument(value), expectKind(value, 'Suite'), readText) as Loaded<Suite>;
 }
 
 /** Checks one plain value, for definitions that arrive as JSON or come from the store. */
@@ -72,14 +84,22 @@ function loadDocument(
   kind: Kind,
   readText: ReadText,
   file?: string,
-): Loaded<Experiment | FabricDocument> {
+): Loaded<Definition> {
   const source = inlineFiles(document.value, readText);
-  const schema: z.ZodType<Experiment | FabricDocument> = SCHEMAS[kind];
+  const schema: z.ZodType<Definition> = SCHEMAS[kind];
   const parsed = schema.safeParse(source);
   const place = document.locate === undefined ? { file } : { file, document: { locate: document.locate } };
   if (!parsed.success) throw new InputError(describeIssues(parsed.error, schema, source, place));
-  if (parsed.data.kind === 'Experiment') parseObjectives(parsed.data.spec.objectives, '/spec/objectives');
+  checkObjectives(parsed.data);
   return { source, value: parsed.data, locate: locator(document, file) };
+}
+
+/** What the shape alone does not say. */
+function checkObjectives({ kind, spec }: Definition): void {
+  if (kind === 'Experiment') parseObjectives(spec.objectives, '/spec/objectives');
+  if (kind !== 'Suite') return;
+  parseSuiteObjectives(spec.objectives, undefined);
+  planLooks(spec.seeds, spec.alpha);
 }
 
 function kindOf(value: unknown): Kind {
@@ -120,7 +140,7 @@ function pathOf(pointer: string): PropertyKey[] {
     .map((token) => (/^\d+$/.test(token) ? Number(token) : token));
 }
 
-function repeatedNames(loaded: readonly Loaded<Experiment | FabricDocument>[]): InputIssue[] {
+function repeatedNames(loaded: readonly Loaded<Definition>[]): InputIssue[] {
   const seen = new Set<string>();
   return loaded.flatMap(({ value, locate }) => {
     const { name } = value.metadata;
