@@ -8,7 +8,7 @@ import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';
 import { scoreExplainability } from '../scoring/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
 import { carriedJobBytes } from '../scoring/link-traffic.js';
-import { concludeRun } from '../scoring/outcome.js';
+import { concludeRun, drillDoubts } from '../scoring/outcome.js';
 import { publishTruth, scoreRun } from '../scoring/score.js';
 import {
   unknownScores,
@@ -32,6 +32,8 @@ export interface Judgement {
   state: FinalState;
   /** One sentence each, worst first; empty when passed. */
   reasons: string[];
+  /** Why its figures prove nothing, whatever the objectives; empty for a drill that did what it should. */
+  doubts: string[];
   /** What a reader of the scores should know beside them, one sentence each. */
   notes: string[];
   scores: Scores;
@@ -47,7 +49,8 @@ export interface JudgementInput {
   objectives: readonly string[];
   description: FabricDescription;
   evidence: Evidence;
-  verdict: Verdict;
+  /** null where nobody asked for a diagnosis; explainability is then not known. */
+  verdict: Verdict | null;
   record: DrillRecord;
   /** What there would have been without the faults; left out where it can't be run. */
   counterfactual?: Counterfactual;
@@ -99,13 +102,16 @@ export function judgeDrill(input: JudgementInput): Judgement {
   const { injectedNs } = record;
   const scored = scoringInput(input);
   const { targetBytesInBaseline } = scored;
-  const scores = scoreRun({ ...scored, timeToExplainS: timeToExplainS(scored) });
+  const scores = scoreRun(verdict === null ? scored : { ...scored, timeToExplainS: timeToExplainS(scored) });
   const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
-  const outcome = concludeRun({
-    objectives,
+  const course = {
     injected: injectedNs !== null,
     baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs, scored.profile),
     targetBytesInBaseline,
+  };
+  const outcome = concludeRun({
+    objectives,
+    ...course,
     rollbackFailures: [],
     aborted: null,
     error: null,
@@ -113,6 +119,7 @@ export function judgeDrill(input: JudgementInput): Judgement {
   const notes = notesOf(scores, input.counterfactual, record);
   return {
     ...outcome,
+    doubts: drillDoubts(course),
     notes,
     scores,
     objectives,
@@ -184,7 +191,12 @@ export function judgeCutShort(cause: CutShort, stated: readonly string[]): Judge
   const objectives = evaluateObjectives(parseObjectives(stated), scores);
   const unscored = { notes: [], scores, objectives, verdict: null, truth: [], alignments: [] };
   if ('inconclusive' in cause)
-    return { state: 'inconclusive', reasons: [...cause.inconclusive], ...unscored };
+    return {
+      state: 'inconclusive',
+      reasons: [...cause.inconclusive],
+      doubts: [...cause.inconclusive],
+      ...unscored,
+    };
   const outcome = concludeRun({
     objectives: [],
     injected: false,
@@ -194,5 +206,5 @@ export function judgeCutShort(cause: CutShort, stated: readonly string[]): Judge
     aborted: 'aborted' in cause ? cause.aborted : null,
     error: null,
   });
-  return { ...outcome, ...unscored };
+  return { ...outcome, doubts: outcome.reasons, ...unscored };
 }

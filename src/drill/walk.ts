@@ -41,6 +41,8 @@ export interface DrillInput {
   hooks: DrillHooks;
   /** A new fabric of the same document and seed, for what there would have been without the faults. */
   openTwin?: () => Promise<Fabric>;
+  /** `false` leaves out the diagnosis and its scores, for a caller that compares nothing of them. */
+  diagnose?: boolean;
   /** Aborting reverts everything and ends the drill as `aborted`; its reason is a text. */
   signal: AbortSignal;
 }
@@ -138,7 +140,8 @@ async function perform(
       if (record.injectedNs === null) await enter('injecting', action.fault);
       record.injectedNs ??= pacer.nowNs;
       noteAlignment(action.fault, releases, pacer.nowNs, record);
-      const applied = await injector.apply(action.one.id, action.fault, action.one.impairment, signal);
+      const { id, impairment, atNs, untilNs } = action.one;
+      const applied = await injector.apply(id, action.fault, impairment, signal, untilNs - atNs);
       if (applied && phase.now === 'injecting') await enter('holding', action.fault);
     } else {
       if (action.last) await enter('reverting', action.fault);
@@ -220,9 +223,7 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
   await hooks.evidence(evidence);
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
-  await hooks.state('diagnosing');
-  const verdict = diagnose({ topology, jobs, evidence });
-  await hooks.verdict(verdict);
+  const verdict = input.diagnose === false ? null : await sealedVerdict(input, { topology, jobs, evidence });
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('scoring');
   await hooks.truth(record.truth, record);
@@ -241,6 +242,17 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
     record,
     ...(counterfactual === undefined ? {} : { counterfactual }),
   });
+}
+
+/** From topology, jobs and evidence alone, and out of our hands before anything compares it. */
+async function sealedVerdict(
+  { hooks }: DrillInput,
+  observed: Parameters<typeof diagnose>[0],
+): Promise<Verdict> {
+  await hooks.state('diagnosing');
+  const verdict = diagnose(observed);
+  await hooks.verdict(verdict);
+  return verdict;
 }
 
 const unlessAborted =

@@ -48,7 +48,11 @@ function objectiveReasons(objectives: readonly ObjectiveResult[]): Reason[] {
   });
 }
 
-function baselineReasons({ baseline, injected, targetBytesInBaseline }: OutcomeInput): Reason[] {
+function baselineReasons({
+  baseline,
+  injected,
+  targetBytesInBaseline,
+}: Pick<OutcomeInput, 'baseline' | 'injected' | 'targetBytesInBaseline'>): Reason[] {
   const reasons: Reason[] = [];
   if (baseline === null) reasons.push(['inconclusive', 'the baseline was not observed']);
   else if (baseline.healthy !== true) {
@@ -75,6 +79,11 @@ function baselineReasons({ baseline, injected, targetBytesInBaseline }: OutcomeI
   }
   return reasons;
 }
+
+/** Why the figures of a drill that ran its course prove nothing, one sentence each; objectives apart. */
+export const drillDoubts = (
+  input: Pick<OutcomeInput, 'baseline' | 'injected' | 'targetBytesInBaseline'>,
+): string[] => baselineReasons(input).map(([, reason]) => reason);
 
 /** The worst of all that can be said about a run. */
 export function concludeRun(input: OutcomeInput): Outcome {
