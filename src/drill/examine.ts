@@ -8,7 +8,7 @@
 import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { openFabric } from '../fabrics/catalog.js';
-import { advancesTime, runsWorkload } from '../fabrics/contract/fabric.js';
+import { runsWorkload } from '../fabrics/contract/fabric.js';
 import { listChoices } from '../kernel/nearest.js';
 import { InputError, withPointer } from '../kernel/problem.js';
 import { formatDurationNs } from '../kernel/units.js';
@@ -46,8 +46,8 @@ export function examineEvidence(fabric: FabricDocument, recorded: Evidence, wind
 }
 
 /**
- * Watches a fabric up to `toNs` of its clock and diagnoses the window. A simulated one plays its jobs; a real one is
- * looked at while they run.
+ * Watches a fabric up to `toNs` of its clock and diagnoses the window. A fabric that has its own jobs plays them; any other
+ * is looked at while they run.
  */
 export async function examineFabric(
   document: FabricDocument,
@@ -59,8 +59,7 @@ export async function examineFabric(
   requireJobs(document);
   const fabric = await openFabric(document, seed);
   try {
-    // a clock that is driven belongs to a simulator, whose jobs would otherwise never start
-    if (advancesTime(fabric) && runsWorkload(fabric)) await fabric.startJobs();
+    if (runsWorkload(fabric)) await fabric.startJobs();
     await pacerFor(fabric).until(window.toNs, signal, () => undefined);
     signal.throwIfAborted();
     const { topology, jobs } = fabric.describe();

@@ -1,11 +1,17 @@
 /**
  * Whose clock a drill follows: a simulator's, driven forward, or the wall clock of a real fabric.
  *
- * Both count ns from the run's start. Waits are cut into short pieces so that an abort is seen soon and progress can
+ * Both count ns from the run's start; a real fabric that keeps time of its own is asked, so that evidence and drill agree. Waits are cut into short pieces so that an abort is seen soon and progress can
  * be shown; between the pieces the event loop runs.
  */
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
-import { advancesTime, watchesJobs, type Fabric, type JobBoundary } from '../fabrics/contract/fabric.js';
+import {
+  advancesTime,
+  keepsTime,
+  watchesJobs,
+  type Fabric,
+  type JobBoundary,
+} from '../fabrics/contract/fabric.js';
 
 export interface Pacer {
   readonly nowNs: number;
@@ -39,7 +45,8 @@ const SIMULATED_PIECE_NS = 1e9;
 const WALL_PIECE_MS = 250;
 
 export function pacerFor(fabric: Fabric, wallClockMs: () => number = Date.now): Pacer {
-  return advancesTime(fabric) ? simulatedPacer(fabric) : wallPacer(wallClockMs);
+  if (advancesTime(fabric)) return simulatedPacer(fabric);
+  return wallPacer(keepsTime(fabric) ? () => fabric.clockNs() : sinceNow(wallClockMs));
 }
 
 function simulatedPacer(fabric: Fabric & { nowNs: number; advance(toNs: number): Promise<void> }): Pacer {
@@ -57,9 +64,13 @@ function simulatedPacer(fabric: Fabric & { nowNs: number; advance(toNs: number):
   };
 }
 
-function wallPacer(wallClockMs: () => number): Pacer {
+/** A clock that starts now, ns. */
+function sinceNow(wallClockMs: () => number): () => number {
   const startMs = wallClockMs();
-  const now = (): number => Math.round((wallClockMs() - startMs) * 1e6);
+  return () => Math.round((wallClockMs() - startMs) * 1e6);
+}
+
+function wallPacer(now: () => number): Pacer {
   return {
     get nowNs() {
       return now();

@@ -103,12 +103,18 @@ export class Injector {
   ) {}
 
   /** @returns false when an abort came while the intent was written; nothing was applied then */
-  async apply(id: string, fault: string, impairment: Impairment, signal: AbortSignal): Promise<boolean> {
+  async apply(
+    id: string,
+    fault: string,
+    impairment: Impairment,
+    signal: AbortSignal,
+    holdNs?: number,
+  ): Promise<boolean> {
     const entry: UndoEntry = { id, fault, impairment, saved: await this.readOriginal(impairment) };
     await this.journal.intend(entry);
     this.open.set(id, entry);
     if (signal.aborted) return false;
-    await this.fabric.apply(id, impairment);
+    await this.fabric.apply(id, impairment, holdNs);
     await this.journal.applied(id);
     return true;
   }

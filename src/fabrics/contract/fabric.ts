@@ -57,8 +57,11 @@ export interface Fabric {
   describe(): FabricDescription;
   /** Reads the settings that the impairment would change, from the fabric itself, never from a cache of intents. */
   readBack(impairment: Impairment): Promise<ConfigurationSnapshot>;
-  /** @throws InputError when the fabric can't apply it; nothing is changed then */
-  apply(id: string, impairment: Impairment): Promise<void>;
+  /**
+   * @param holdNs how long it is to last: a real fabric gives the setting back by itself some time after that
+   * @throws InputError when the fabric can't apply it; nothing is changed then
+   */
+  apply(id: string, impairment: Impairment, holdNs?: number): Promise<void>;
   /** Idempotent, safe for ids never applied; `saved` is what readBack gave before apply. */
   revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void>;
   /** Telemetry between two instants of the fabric's clock, ns from the run's start. */
@@ -71,6 +74,12 @@ export interface AdvancesTime {
   readonly nowNs: number;
   /** Runs the fabric up to `toNs`; resolves there. */
   advance(toNs: number): Promise<void>;
+}
+
+/** A fabric with a clock of its own that nobody drives: what it observes is stamped by it. */
+export interface KeepsTime {
+  /** ns since its jobs were started, 0 before that. */
+  clockNs(): number;
 }
 
 /** A fabric that can start jobs itself. */
@@ -112,6 +121,8 @@ export interface SizesEvidence {
 
 export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
+export const keepsTime = (fabric: Fabric): fabric is Fabric & KeepsTime =>
+  'clockNs' in fabric && typeof fabric.clockNs === 'function';
 export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>
   'startJobs' in fabric && typeof fabric.startJobs === 'function';
 export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>
