@@ -1,23 +1,18 @@
 /**
  * Traffic that no job accounts for: what NICs sent and received beyond what the jobs' own connections delivered.
  *
- * Ranks report the payload of every connection, NICs report bytes on the wire; a healthy fabric shows one ratio between
- * the two everywhere (headers, ACKs), which is read off the NICs themselves. What lies above it was sent by somebody
- * else: a checkpoint, a storage, another tenant. A receiver is found poll by poll, its senders over all of that time,
- * since each of many sends little. Both must stand out from what skewed and lost polls show at the other NICs, and what
- * was received must have been sent: bytes without a sender are a matter of polls. Where connections of a rank are missing
- * from the evidence nothing is said about its NIC.
- * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
+ * It was sent by somebody else: a checkpoint, a storage, another tenant. A receiver is found poll by poll, its senders
+ * over all of that time, since each of many sends little. Both must stand out from what skewed and lost polls show at the
+ * other NICs; half of it must be certain, whatever happened between the polls (byte-accounts.ts); and what was received
+ * must have been sent: bytes without a sender are a matter of polls. An account with holes is not known, and names nobody.
  */
-import { edgeId, nicId } from '../../kernel/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
+import { nicId } from '../../kernel/elements.js';
 import type { Nic } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
-import { writtenPerRank } from './checkpoint-traffic.js';
+import { byteAccounts, gainOf, nicBytesPerNs } from './byte-accounts.js';
+import type { ByteAccount } from './byte-accounts.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
-import { freshColumn, gainWithin } from './samples.js';
-import type { Column } from './samples.js';
+import { gainWithin } from './samples.js';
 import { median } from './statistics.js';
 
 /** How far bytes must stand out from what polls alone make of the other NICs. */
@@ -36,7 +31,10 @@ const MOVED_SHARE = 0.5;
 /** So many of them are packets that came behind a gap. */
 const REPEATED_SHARE = 0.2;
 const PACKET_BYTES = 4200;
-const BYTES_PER_NS_PER_GBPS = 0.125;
+/** Part of a load that is certain, however the polls lie. */
+const CERTAIN_SHARE = 0.5;
+/** Polls before and after a load that may tell better what came. */
+const POLLS_AROUND = 3;
 
 export interface ForeignSender {
   nic: number;
@@ -57,18 +55,9 @@ export interface ForeignLoad {
   senders: readonly ForeignSender[];
 }
 
-interface Excess {
-  /** At the NIC's own polls. */
-  timesNs: Float64Array;
-  /** Bytes on the wire that jobs do not account for, up to each poll: what later polls do not take back. */
-  bytes: Float64Array;
-  /** The same as the polls show it. */
-  raw: Float64Array;
-}
-
 export function observeForeignLoads(context: Context): ForeignLoad[] {
-  const received = excesses(context, 'port_rx_bytes', 1);
-  const sent = excesses(context, 'port_tx_bytes', 0);
+  const received = byteAccounts(context, 1);
+  const sent = byteAccounts(context, 0);
   const noise = pollNoise(received);
   const found = context.topology.nics.flatMap(
     (nic) => loadOf(context, nic, received[nic.index], noise) ?? [],
@@ -82,7 +71,7 @@ export function observeForeignLoads(context: Context): ForeignLoad[] {
 }
 
 /** What one poll is off by through skew and loss of samples alone, bytes/ns: the NICs that nobody loads are the control. */
-function pollNoise(excess: readonly (Excess | null)[]): number {
+function pollNoise(excess: readonly (ByteAccount | null)[]): number {
   const rates = excess.flatMap((one) => {
     if (one === null || one.bytes.length < 2) return [];
     const { timesNs, bytes } = one;
@@ -96,7 +85,7 @@ function pollNoise(excess: readonly (Excess | null)[]): number {
 
 /** Whether the senders that were found sent enough for all that was received at the time; true where many are not known. */
 function wasSent(
-  sent: readonly (Excess | null)[],
+  sent: readonly (ByteAccount | null)[],
   loads: readonly Received[],
   { during, senders }: ForeignLoad,
 ): boolean {
@@ -110,7 +99,7 @@ function wasSent(
 
 type Received = Omit<ForeignLoad, 'senders'>;
 
-function loadOf(context: Context, nic: Nic, excess: Excess | null, noise: number): Received | null {
+function loadOf(context: Context, nic: Nic, excess: ByteAccount | null, noise: number): Received | null {
   if (excess === null) return null;
   const { timesNs, bytes } = excess;
   const speed = nicBytesPerNs(context, nic);
@@ -129,7 +118,7 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null, noise: number
     most = Math.max(most, gained / spanNs);
     activeNs += spanNs;
   }
-  if (from < 0) return null;
+  if (from < 0 || certainGain(excess, from - 1, to) < CERTAIN_SHARE * total) return null;
   /** How long it takes at full pace to receive what a poll counted. */
   const filled = (index: number): number =>
     Math.min(timesNs[index] - timesNs[index - 1], (bytes[index] - bytes[index - 1]) / most);
@@ -143,10 +132,16 @@ function loadOf(context: Context, nic: Nic, excess: Excess | null, noise: number
   };
 }
 
-function sendersOf(context: Context, sent: readonly (Excess | null)[], load: Received): ForeignSender[] {
+/** Bytes gained for certain between two polls; some around them may lie better, and what is foreign only adds up. */
+function certainGain({ least, most }: ByteAccount, from: number, to: number): number {
+  const before = most.subarray(Math.max(0, from - POLLS_AROUND), from + 1);
+  return Math.max(...least.subarray(to, to + 1 + POLLS_AROUND)) - Math.min(...before);
+}
+
+function sendersOf(context: Context, sent: readonly (ByteAccount | null)[], load: Received): ForeignSender[] {
   const lastsNs = load.during.toNs - load.during.fromNs;
   const { nics } = context.topology;
-  const gains = sent.map((excess) => (excess === null ? 0 : gainOf(excess, load.during)));
+  const gains = sent.map((excess) => (excess === null ? 0 : gainOf(excess, excess.bytes, load.during)));
   const noise = median(gains.map((gain) => Math.abs(gain)));
   const senders = nics.flatMap((nic): ForeignSender[] => {
     const bytes = gains[nic.index];
@@ -166,159 +161,10 @@ function isRepeats(context: Context, nic: Nic, load: Received): boolean {
 }
 
 /** Foreign bytes here that are missing elsewhere at the same time belong to ranks that moved. */
-function moved(received: readonly (Excess | null)[], load: Received): boolean {
+function moved(received: readonly (ByteAccount | null)[], load: Received): boolean {
   const missing = received.reduce(
-    (sum, excess) =>
-      sum + (excess === null ? 0 : Math.max(0, -gainOf({ ...excess, bytes: excess.raw }, load.during))),
+    (sum, excess) => sum + (excess === null ? 0 : Math.max(0, -gainOf(excess, excess.raw, load.during))),
     0,
   );
   return missing > MOVED_SHARE * load.bytes;
-}
-
-/** Bytes between the polls that enclose a stretch. */
-function gainOf({ timesNs, bytes }: Excess, { fromNs, toNs }: Interval): number {
-  let first = 0;
-  let last = timesNs.length - 1;
-  while (first + 1 < timesNs.length && timesNs[first + 1] <= fromNs) first++;
-  while (last > first && timesNs[last - 1] >= toNs) last--;
-  return bytes[last] - bytes[first];
-}
-
-function nicBytesPerNs({ topology }: Context, nic: Nic): number {
-  const gbps = nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps, 0);
-  return gbps * BYTES_PER_NS_PER_GBPS;
-}
-
-/** By NIC; null where its counters, or connections of its ranks, are not known. */
-function excesses(context: Context, metric: MetricName, end: 0 | 1): (Excess | null)[] {
-  const { nics } = context.topology;
-  const edges = connectionsOf(context);
-  const wires = nics.map((nic) => {
-    const own = edges[nic.index];
-    return own === null ? null : covered(wireBytes(context, metric, nic), own[end]);
-  });
-  const payloads = wires.map((wire, nic) => {
-    const own = edges[nic];
-    if (wire === null || own === null) return null;
-    const sum = new Float64Array(wire.count);
-    for (const column of own[end]) addAt(sum, wire.timesNs, column);
-    return sum;
-  });
-  const factor = wireFactor(wires, payloads);
-  return wires.map((wire, nic) => {
-    const payload = payloads[nic];
-    if (wire === null || payload === null) return null;
-    const raw = wire.values.map(
-      (value, index) => value - wire.values[0] - factor * (payload[index] - payload[0]),
-    );
-    return { timesNs: wire.timesNs, raw, bytes: kept(raw) };
-  });
-}
-
-/** Foreign bytes only add up; what a skewed or a missing poll adds for a while is taken back by the next ones. */
-function kept(raw: Float64Array): Float64Array {
-  const bytes = raw.slice();
-  for (let index = bytes.length - 2; index >= 0; index--)
-    bytes[index] = Math.min(bytes[index], bytes[index + 1]);
-  return bytes;
-}
-
-/** Polls of a NIC while all connections were read; null when that are too few. */
-function covered(wire: Column | null, connections: readonly Column[]): Column | null {
-  if (wire === null) return null;
-  const fromNs = Math.max(-Infinity, ...connections.map(({ timesNs }) => timesNs[0]));
-  const toNs = Math.min(Infinity, ...connections.map(({ timesNs, count }) => timesNs[count - 1]));
-  const slackNs = (wire.timesNs[wire.count - 1] - wire.timesNs[0]) / wire.count / 4;
-  let first = 0;
-  let end = wire.count;
-  while (first < end && wire.timesNs[first] < fromNs - slackNs) first++;
-  while (end > first && wire.timesNs[end - 1] > toNs + slackNs) end--;
-  if (end - first < 2) return null;
-  return {
-    count: end - first,
-    timesNs: wire.timesNs.subarray(first, end),
-    values: wire.values.subarray(first, end),
-  };
-}
-
-/** Wire bytes per payload byte, as most NICs show it. */
-function wireFactor(wires: readonly (Column | null)[], payloads: readonly (Float64Array | null)[]): number {
-  const ratios = wires.flatMap((wire, nic) => {
-    const payload = payloads[nic];
-    if (wire === null || payload === null || wire.count < 2) return [];
-    const delivered = payload[wire.count - 1] - payload[0];
-    return delivered > 0 ? [(wire.values[wire.count - 1] - wire.values[0]) / delivered] : [];
-  });
-  return ratios.length === 0 ? 1 : median(ratios);
-}
-
-/** Both ports of a NIC added up at the first one's polls; null when a port was read less than twice, or went back. */
-function wireBytes(context: Context, metric: MetricName, nic: Nic): Column | null {
-  const [first, ...rest] = nic.ports.map((port) => freshColumn(context.readPort(metric, port)));
-  if ([first, ...rest].some((column) => column.count < 2 || goesBack(column))) return null;
-  if (rest.length === 0) return first;
-  const values = first.values.slice(0, first.count);
-  for (const column of rest) addAt(values, first.timesNs, column);
-  return { ...first, values };
-}
-
-function goesBack({ count, values }: Column): boolean {
-  for (let index = 1; index < count; index++) if (values[index] < values[index - 1]) return true;
-  return false;
-}
-
-/** Adds a counter, read between its polls, to sums at other instants. */
-function addAt(sums: Float64Array, timesNs: Float64Array, { count, timesNs: own, values }: Column): void {
-  let next = 0;
-  for (let index = 0; index < sums.length; index++) {
-    while (next < count && own[next] < timesNs[index]) next++;
-    if (next === 0) sums[index] += values[0];
-    else if (next === count) sums[index] += values[count - 1];
-    else {
-      const part = (timesNs[index] - own[next - 1]) / (own[next] - own[next - 1]);
-      sums[index] += values[next - 1] + part * (values[next] - values[next - 1]);
-    }
-  }
-}
-
-/** By NIC: payload counters of what its ranks send and of what they are sent; null where some are not known. */
-function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
-  const { gpus, nics } = context.topology;
-  const found = nics.map((): [Column[], Column[]] | null => [[], []]);
-  for (const job of context.jobs) {
-    const ranks = Array.from(job.placement, (): [number, number] => [0, 0]);
-    const prefix = edgeId(job.name, 0, 0).slice(0, -3);
-    for (const series of context.all('edge_tx_bytes')) {
-      if (!series.element.startsWith(prefix)) continue;
-      const [from, to] = series.element.slice(prefix.length).split('-').map(Number);
-      const column = freshColumn(series);
-      if (column.count < 2 || goesBack(column)) continue;
-      [from, to].forEach((rank, end) => {
-        ranks[rank][end]++;
-        found[gpus[job.placement[rank]].nic]?.[end].push(column);
-      });
-    }
-    // Connections come in both directions; a rank that is sent to by fewer than it sends to has senders that are mute.
-    ranks.forEach(([sends, receives], rank) => {
-      const { nic } = gpus[job.placement[rank]];
-      if (sends !== receives || sends === 0) found[nic] = null;
-    });
-    addCheckpoints(context, job, found);
-  }
-  return found;
-}
-
-/** What ranks write to storage hosts is the jobs' own as well. */
-function addCheckpoints(context: Context, job: Job, found: ([Column[], Column[]] | null)[]): void {
-  const { traffic } = job.checkpoint ?? {};
-  if (traffic === undefined) return;
-  const written = writtenPerRank(context, job);
-  const { gpus } = context.topology;
-  job.placement.forEach((gpu, rank) => {
-    [gpu, traffic.receivers[rank]].forEach((one, end) => {
-      const { nic } = gpus[one];
-      if (written === null) found[nic] = null;
-      else found[nic]?.[end].push(written);
-    });
-  });
 }

@@ -1,0 +1,245 @@
+/**
+ * What each NIC sent and received beyond what the connections of the jobs account for, and how far that is certain.
+ *
+ * Ranks report the payload of every connection, NICs report bytes on the wire; a healthy fabric shows one ratio between
+ * the two everywhere (headers, ACKs), which is read off the NICs themselves. The two are polled apart and some polls get
+ * lost, so beside the reading there are bounds: counters only rise, and nothing passes a NIC faster than its speed, so that
+ * a sample tells the more of an instant the nearer it lies. Foreign bytes only add up: what a later poll takes back was
+ * never there, what an earlier one proved stays. Where connections of a rank are missing from the evidence nothing is
+ * said about its NIC.
+ * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
+ */
+import { edgeId } from '../../kernel/elements.js';
+import type { MetricName } from '../../telemetry/catalog.js';
+import type { Nic } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
+import { writtenPerRank } from './checkpoint-traffic.js';
+import type { Context } from './context.js';
+import { freshColumn } from './samples.js';
+import type { Column } from './samples.js';
+import { median, quantile } from './statistics.js';
+
+const BYTES_PER_NS_PER_GBPS = 0.125;
+
+/** Bytes are counted from the first poll on; all arrays are as long as `timesNs`. */
+export interface ByteAccount {
+  /** The NIC's own polls. */
+  timesNs: Float64Array;
+  /** Bytes on the wire that jobs do not account for, up to each poll, as read. */
+  raw: Float64Array;
+  /** The same without what later polls take back. */
+  bytes: Float64Array;
+  /**
+   * Differences `least[to] - most[from]` are gained at least, whatever happened between the polls. Neither says much by
+   * itself: both reckon with the largest ratio between wire and payload that the NICs allow.
+   */
+  least: Float64Array;
+  most: Float64Array;
+}
+
+/**
+ * By NIC; null where its counters, or connections of its ranks, are not known.
+ * @param end 0 for what NICs send, 1 for what they receive
+ */
+export function byteAccounts(context: Context, end: 0 | 1): (ByteAccount | null)[] {
+  const { nics } = context.topology;
+  const metric: MetricName = end === 0 ? 'port_tx_bytes' : 'port_rx_bytes';
+  const edges = connectionsOf(context);
+  const wires = nics.map((nic) => {
+    const own = edges[nic.index];
+    return own === null ? null : covered(wireSums(context, metric, nic), own[end]);
+  });
+  const payloads = wires.map((wire, nic) => {
+    const own = edges[nic];
+    return wire === null || own === null
+      ? null
+      : sumsAt(wire.timesNs, own[end], nicBytesPerNs(context, nics[nic]));
+  });
+  const factor = wireFactor(wires, payloads);
+  return wires.map((wire, nic) => {
+    const payload = payloads[nic];
+    return wire === null || payload === null ? null : account(wire, payload, factor);
+  });
+}
+
+/** What its ports carry together, bytes/ns. */
+export function nicBytesPerNs({ topology }: Context, nic: Nic): number {
+  const gbps = nic.ports.reduce((sum, port) => sum + topology.links[topology.ports[port].link].rateGbps, 0);
+  return gbps * BYTES_PER_NS_PER_GBPS;
+}
+
+/** Bytes gained between the polls that enclose a stretch, by one of the readings of an account. */
+export function gainOf(
+  { timesNs }: ByteAccount,
+  bytes: Float64Array,
+  { fromNs, toNs }: { fromNs: number; toNs: number },
+): number {
+  let first = 0;
+  let last = timesNs.length - 1;
+  while (first + 1 < timesNs.length && timesNs[first + 1] <= fromNs) first++;
+  while (last > first && timesNs[last - 1] >= toNs) last--;
+  return bytes[last] - bytes[first];
+}
+
+/** Counters summed up at given instants: as interpolated, and what the sum is at least and at most. */
+interface Sums {
+  timesNs: Float64Array;
+  values: Float64Array;
+  least: Float64Array;
+  most: Float64Array;
+}
+
+function account(wire: Sums, payload: Sums, { usual, most }: WireFactor): ByteAccount {
+  const beyond = (on: Float64Array, of: Float64Array, factor: number): Float64Array =>
+    on.map((value, index) => value - wire.values[0] - factor * (of[index] - payload.values[0]));
+  const raw = beyond(wire.values, payload.values, usual);
+  return {
+    timesNs: wire.timesNs,
+    raw,
+    bytes: kept(raw),
+    least: beyond(wire.least, payload.most, most),
+    most: beyond(wire.most, payload.least, most),
+  };
+}
+
+/** Foreign bytes only add up; what a skewed or a missing poll adds for a while is taken back by the next ones. */
+function kept(raw: Float64Array): Float64Array {
+  const bytes = raw.slice();
+  for (let index = bytes.length - 2; index >= 0; index--)
+    bytes[index] = Math.min(bytes[index], bytes[index + 1]);
+  return bytes;
+}
+
+/** Polls of a NIC while all connections were read; null when that are too few. */
+function covered(wire: Sums | null, connections: readonly Column[]): Sums | null {
+  if (wire === null) return null;
+  const { timesNs } = wire;
+  const count = timesNs.length;
+  const fromNs = Math.max(-Infinity, ...connections.map((column) => column.timesNs[0]));
+  const toNs = Math.min(Infinity, ...connections.map((column) => column.timesNs[column.count - 1]));
+  const slackNs = (timesNs[count - 1] - timesNs[0]) / count / 4;
+  let first = 0;
+  let end = count;
+  while (first < end && timesNs[first] < fromNs - slackNs) first++;
+  while (end > first && timesNs[end - 1] > toNs + slackNs) end--;
+  if (end - first < 2) return null;
+  return {
+    timesNs: timesNs.subarray(first, end),
+    values: wire.values.subarray(first, end),
+    least: wire.least.subarray(first, end),
+    most: wire.most.subarray(first, end),
+  };
+}
+
+/** Wire bytes per payload byte: as most NICs show it, and what it is at most, with all that polls leave open. */
+interface WireFactor {
+  usual: number;
+  most: number;
+}
+
+function wireFactor(wires: readonly (Sums | null)[], payloads: readonly (Sums | null)[]): WireFactor {
+  const usual: number[] = [];
+  const most: number[] = [];
+  wires.forEach((wire, nic) => {
+    const payload = payloads[nic];
+    if (wire === null || payload === null) return;
+    const last = wire.timesNs.length - 1;
+    const delivered = payload.values[last] - payload.values[0];
+    const surely = payload.least[last] - payload.most[0];
+    if (delivered <= 0 || surely <= 0) return;
+    usual.push((wire.values[last] - wire.values[0]) / delivered);
+    most.push((wire.most[last] - wire.least[0]) / surely);
+  });
+  return usual.length === 0
+    ? { usual: 1, most: 1 }
+    : { usual: median(usual), most: Math.max(median(usual), quantile(most, 0.25)) };
+}
+
+/** All ports of a NIC added up at the first one's polls; null when a port was read less than twice, or went back. */
+function wireSums(context: Context, metric: MetricName, nic: Nic): Sums | null {
+  const columns = nic.ports.map((port) => freshColumn(context.readPort(metric, port)));
+  if (columns.some((column) => column.count < 2 || goesBack(column))) return null;
+  const { topology } = context;
+  const rateGbps = Math.max(...nic.ports.map((port) => topology.links[topology.ports[port].link].rateGbps));
+  return sumsAt(columns[0].timesNs.subarray(0, columns[0].count), columns, rateGbps * BYTES_PER_NS_PER_GBPS);
+}
+
+function goesBack({ count, values }: Column): boolean {
+  for (let index = 1; index < count; index++) if (values[index] < values[index - 1]) return true;
+  return false;
+}
+
+/** @param mostPerNs none of the counters rises faster, bytes/ns */
+function sumsAt(timesNs: Float64Array, columns: readonly Column[], mostPerNs: number): Sums {
+  const zeros = (): Float64Array => new Float64Array(timesNs.length);
+  const sums: Sums = { timesNs, values: zeros(), least: zeros(), most: zeros() };
+  for (const column of columns) addAt(sums, column, mostPerNs);
+  return sums;
+}
+
+/** Adds a counter as it was between its polls. */
+function addAt({ timesNs, values: sums, least, most }: Sums, column: Column, mostPerNs: number): void {
+  const { count, timesNs: own, values } = column;
+  let next = 0;
+  for (let index = 0; index < sums.length; index++) {
+    const timeNs = timesNs[index];
+    while (next < count && own[next] < timeNs) next++;
+    if (next === 0) {
+      sums[index] += values[0];
+      least[index] += values[0] - mostPerNs * (own[0] - timeNs);
+      most[index] += values[0];
+    } else if (next === count) {
+      sums[index] += values[count - 1];
+      least[index] += values[count - 1];
+      most[index] += values[count - 1] + mostPerNs * (timeNs - own[count - 1]);
+    } else {
+      const [before, after] = [values[next - 1], values[next]];
+      const [sinceNs, untilNs] = [timeNs - own[next - 1], own[next] - timeNs];
+      sums[index] += before + (sinceNs / (sinceNs + untilNs)) * (after - before);
+      least[index] += Math.max(before, after - mostPerNs * untilNs);
+      most[index] += Math.min(after, before + mostPerNs * sinceNs);
+    }
+  }
+}
+
+/** By NIC: payload counters of what its ranks send and of what they are sent; null where some are not known. */
+function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
+  const { gpus, nics } = context.topology;
+  const found = nics.map((): [Column[], Column[]] | null => [[], []]);
+  for (const job of context.jobs) {
+    const ranks = Array.from(job.placement, (): [number, number] => [0, 0]);
+    const prefix = edgeId(job.name, 0, 0).slice(0, -3);
+    for (const series of context.all('edge_tx_bytes')) {
+      if (!series.element.startsWith(prefix)) continue;
+      const [from, to] = series.element.slice(prefix.length).split('-').map(Number);
+      const column = freshColumn(series);
+      if (column.count < 2 || goesBack(column)) continue;
+      [from, to].forEach((rank, end) => {
+        ranks[rank][end]++;
+        found[gpus[job.placement[rank]].nic]?.[end].push(column);
+      });
+    }
+    // Connections come in both directions; a rank that is sent to by fewer than it sends to has senders that are mute.
+    ranks.forEach(([sends, receives], rank) => {
+      const { nic } = gpus[job.placement[rank]];
+      if (sends !== receives || sends === 0) found[nic] = null;
+    });
+    addCheckpoints(context, job, found);
+  }
+  return found;
+}
+
+/** What ranks write to storage hosts is the jobs' own as well. */
+function addCheckpoints(context: Context, job: Job, found: ([Column[], Column[]] | null)[]): void {
+  const { traffic } = job.checkpoint ?? {};
+  if (traffic === undefined) return;
+  const written = writtenPerRank(context, job);
+  const { gpus } = context.topology;
+  job.placement.forEach((gpu, rank) => {
+    [gpu, traffic.receivers[rank]].forEach((one, end) => {
+      const { nic } = gpus[one];
+      if (written === null) found[nic] = null;
+      else found[nic]?.[end].push(written);
+    });
+  });
+}
