@@ -81,7 +81,13 @@ describe('a target', () => {
       resolve({ type: 'link', tier: 'leaf-spine', usedBy: 'llm-a', notUsedBy: 'llm-a', mode: 'all' }),
     );
     expect(issue.pointer).toMatch(/^\/spec\/faults\/0\/target/);
-    expect(`${issue.message} ${issue.hint ?? ''}`).toContain('notUsedBy llm-a');
+    expect(issue.message).toContain('notUsedBy llm-a');
+    expect(issue.hint).toMatch(/no link of this fabric is used like that/);
+  });
+
+  it('that is used elsewhere only is refused with the tiers where it is', async () => {
+    const issue = await refusal(resolve({ type: 'link', device: 'host-1', notUsedBy: 'llm-a', mode: 'all' }));
+    expect(issue.hint).toMatch(/^there are such links of tier .*leaf-spine/);
   });
 
   it('by use is refused on a fabric that can not tell who uses what', async () => {

@@ -9,7 +9,7 @@ import { InputError, withPointer } from '../kernel/problem.js';
 import type { Prng } from '../kernel/prng.js';
 import { deviceId, nicId, portId } from '../kernel/elements.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
-import { resolveSelector } from '../topology/selector.js';
+import { resolveSelector, type SelectorPredicate } from '../topology/selector.js';
 import type { AnyFaultKind } from '../faults/catalog.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
 import type { TargetSpec } from '../experiments/definition/experiment.js';
@@ -54,7 +54,7 @@ async function usagePredicate(
   pointer: string,
   fabric: Fabric,
   type: TargetSpec['type'],
-): Promise<{ description: string; test: (elementId: string) => boolean }> {
+): Promise<SelectorPredicate> {
   const description = fabric.describe();
   if (!tracesPaths(fabric)) {
     throw InputError.at(
@@ -72,13 +72,34 @@ async function usagePredicate(
     ...(filter.usedBy === undefined ? [] : [`usedBy ${filter.usedBy}`]),
     ...(filter.notUsedBy === undefined ? [] : [`notUsedBy ${filter.notUsedBy}`]),
   ];
-  return {
-    description: words.join(' and '),
-    test: (id) => {
-      const here = crossing.get(id) ?? [];
-      return (using === undefined || here.some(using)) && (avoiding === undefined || !here.some(avoiding));
-    },
+  const test = (id: string): boolean => {
+    const here = crossing.get(id) ?? [];
+    return (using === undefined || here.some(using)) && (avoiding === undefined || !here.some(avoiding));
   };
+  const what = words.join(' and ');
+  return {
+    description: what,
+    test,
+    hint: () => elsewhereHint([...crossing.keys()].filter(test), type, description),
+  };
+}
+
+/** Where on this fabric the wanted usage is found, when it is not where the other filters look. */
+function elsewhereHint(
+  found: readonly string[],
+  type: TargetSpec['type'],
+  { topology }: FabricDescription,
+): string | undefined {
+  if (found.length === 0)
+    return `no ${type} of this fabric is used like that: name other jobs, or leave notUsedBy out`;
+  if (type !== 'link' && type !== 'device') return undefined;
+  const tiers = new Map<string, string>(
+    type === 'link'
+      ? topology.links.map(({ id, tier }) => [id, tier])
+      : topology.devices.map(({ name, tier }) => [deviceId(name), tier]),
+  );
+  const known = [...new Set(found.map((id) => tiers.get(id)!))];
+  return `there are such ${type}s of tier ${listChoices(known)}`;
 }
 
 function candidateIds({ topology }: FabricDescription, type: TargetSpec['type']): string[] {
@@ -102,7 +123,10 @@ function jobPattern(
     throw InputError.at(
       pointer,
       `no job matches "${pattern}"; the jobs are ${listChoices(jobs) || '(none)'}`,
-      nearestHint(pattern, jobs),
+      nearestHint(pattern, jobs) ??
+        (pointer.endsWith('/notUsedBy')
+          ? 'leave notUsedBy out, or take a fabric with such a job'
+          : 'write usedBy: "*" for any of them, or take a fabric with such a job'),
     );
   }
   return matches;

@@ -52,6 +52,8 @@ export interface SelectorPredicate {
   /** For the error that says which filter left nothing. */
   description: string;
   test(elementId: string): boolean;
+  /** What to do when it leaves nothing. */
+  hint?(): string | undefined;
 }
 
 interface Candidate {
@@ -217,7 +219,13 @@ function filtersOf(
     });
   }
   if (predicate !== undefined) {
-    filters.push({ pointer: '', words: predicate.description, keeps: ({ id }) => predicate.test(id) });
+    const { description, test, hint } = predicate;
+    filters.push({
+      pointer: '',
+      words: description,
+      keeps: ({ id }) => test(id),
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
   return filters;
 }

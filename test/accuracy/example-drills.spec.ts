@@ -8,6 +8,8 @@ import type { Judgement } from '../../src/drill/judge.js';
 import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
 import { loadDefinitions, type LoadedFile } from '../../src/experiments/definition/load.js';
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
+import { planExperiment } from '../../src/experiments/planning.js';
+import { InputError } from '../../src/kernel/problem.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { filesBelow, readSource } from '../support/source-tree.js';
@@ -67,6 +69,41 @@ describe.each(examples)('%s', (file) => {
     expect(plan.unsupported).toEqual([]);
     expect(judgement.reasons).toEqual([]);
     expect(judgement.state).toBe('passed');
+  });
+});
+
+/** Simulated fabrics that ship, in files of their own or beside an experiment. */
+const shipped = filesBelow('experiments')
+  .filter((file) => file.endsWith('.yaml'))
+  .flatMap((file) => definitionsIn(file).fabrics.map(({ value }) => value))
+  .filter(({ spec }) => spec.driver === 'simulated');
+/** As an import is: it takes the jobs of the experiment. */
+const jobless = (fabric: FabricDocument): FabricDocument => ({
+  ...fabric,
+  metadata: { name: `${fabric.metadata.name} without jobs` },
+  spec: { ...fabric.spec, jobs: [] },
+});
+
+describe.each(
+  [...shipped, jobless(shipped.find(({ metadata }) => metadata.name === 'rail-64')!)].map(
+    (fabric) => [fabric.metadata.name, fabric] as const,
+  ),
+)('on %s', (_, fabric) => {
+  it.each(examples)('%s is planned, or refused with what would help', async (file) => {
+    const issues = await planExperiment({ experiment: experimentOf(file), fabric }).then(
+      ({ unsupported }) => {
+        expect(unsupported).toEqual([]);
+        return [];
+      },
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(InputError);
+        return (error as InputError).issues;
+      },
+    );
+    for (const { hint, pointer } of issues) {
+      expect(pointer).toMatch(/^\/spec\/(faults|jobs)\//);
+      expect(hint ?? '').not.toBe('');
+    }
   });
 });
 
