@@ -88,7 +88,7 @@ export class Binding {
         const queue = hopQueue[hop];
         if (balance.hazard[queue] === 0) continue;
         binds[queue] = 1;
-        this.markedLoad[queue] += bytes;
+        this.markedLoad[queue] += scene.pathCopies[path] * bytes;
         if (bytes > this.markedMost[queue]) this.markedMost[queue] = bytes;
       }
     }

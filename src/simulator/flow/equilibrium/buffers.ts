@@ -114,6 +114,24 @@ export class Buffers {
     for (let queue = 0; queue < scene.queueCount; queue++) this.apply(queue);
   }
 
+  /** Bytes of a device's buffer that all share. */
+  sharedOf(device: number): number {
+    return this.shared[device];
+  }
+
+  /** Free buffer at which so many bytes of the port at a queue's far end are its threshold; Infinity if they are now. */
+  freeForPort(queue: number, bytes: number): number {
+    return bytes >= FULL * this.threshold[queue]
+      ? Infinity
+      : Math.max(0, bytes - this.reserve[queue]) / this.share[queue];
+  }
+
+  /** Free buffer at which so many bytes in a queue are its limit, Infinity if they are now; 0 for one that never drops. */
+  freeForQueue(queue: number, bytes: number): number {
+    if (this.limitShare[queue] === 0) return 0;
+    return bytes >= FULL * this.limit[queue] ? Infinity : bytes / this.limitShare[queue];
+  }
+
   private apply(queue: number): void {
     const { network, scene } = this;
     const direction = scene.queueDirection[queue];

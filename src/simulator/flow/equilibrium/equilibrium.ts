@@ -57,7 +57,7 @@ export class Equilibrium {
     this.buffers.begin();
     this.stuck.find();
     this.balance.run(flows);
-    return this.outcome.read();
+    return this.outcome.read(flows);
   }
 
   /** Sweeps of the last search. */

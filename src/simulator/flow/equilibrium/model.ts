@@ -124,6 +124,15 @@ export interface EquilibriumResult {
   /** By device: buffer in use beyond the reserves, mean bytes, and its most. */
   bufferBytes: Float64Array;
   bufferMaxBytes: Float64Array;
+  /**
+   * By device: free buffer at which the fullest of its ports or queues would be at its threshold, Infinity where one is;
+   * and the bytes that all share. Only of `devices`.
+   */
+  bufferNeededBytes: Float64Array;
+  bufferSharedBytes: Float64Array;
+  /** Switches with queues of these flows, `deviceCount` of them, each once. */
+  devices: Int32Array;
+  deviceCount: number;
   /** First path of each flow in the arrays by path. */
   pathStart: Int32Array;
   /** By path: share of the packets that arrive marked, and CNPs per ns that its receiver sends. */

@@ -7,7 +7,7 @@
  */
 import type { Balance } from './balance.js';
 import type { Buffers } from './buffers.js';
-import type { EquilibriumNetwork, EquilibriumResult } from './model.js';
+import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { roomFloat64, roomInt32 } from './room.js';
 import type { Scene } from './scene.js';
 import type { Stuck } from './stuck.js';
@@ -41,6 +41,10 @@ export class Outcome {
       discardRate: byQueue(),
       bufferBytes: new Float64Array(isSwitch.length),
       bufferMaxBytes: new Float64Array(isSwitch.length),
+      bufferNeededBytes: new Float64Array(isSwitch.length),
+      bufferSharedBytes: new Float64Array(isSwitch.length),
+      devices: new Int32Array(64),
+      deviceCount: 0,
       pathStart: new Int32Array(65),
       pathMarkRatio: new Float64Array(64),
       pathCnpPerNs: new Float64Array(64),
@@ -61,7 +65,8 @@ export class Outcome {
     return result;
   }
 
-  read(): EquilibriumResult {
+  /** @param flows those that were solved */
+  read(flows: readonly EquilibriumFlow[]): EquilibriumResult {
     const { scene, balance, result } = this;
     this.calm();
     result.congested = true;
@@ -69,7 +74,8 @@ export class Outcome {
       const flow = scene.activeFlows[at];
       result.rate[flow] = balance.rate[flow];
     }
-    result.touched = roomInt32(result.touched, scene.queueCount);
+    result.touched = roomInt32(result.touched, scene.census.queueCount);
+    this.readIdle(flows);
     for (let queue = 0; queue < scene.queueCount; queue++) this.readQueue(queue);
     this.readPaths();
     return result;
@@ -81,11 +87,39 @@ export class Outcome {
       const key = result.touched[at];
       const direction = key % network.directions;
       for (const name of BY_QUEUE) result[name][key] = 0;
-      result.bufferBytes[network.fromDevice[direction]] = 0;
-      result.bufferMaxBytes[network.fromDevice[direction]] = 0;
-      result.bufferMaxBytes[network.toDevice[direction]] = 0;
+      for (const device of [network.fromDevice[direction], network.toDevice[direction]]) {
+        for (const name of BY_DEVICE) result[name][device] = 0;
+      }
     }
     result.touchedCount = 0;
+    result.deviceCount = 0;
+  }
+
+  /** Queues that nobody can be held by carry what comes. */
+  private readIdle(flows: readonly EquilibriumFlow[]): void {
+    const { scene, result, network } = this;
+    const { census, placeOf } = scene;
+    if (scene.queueCount === census.queueCount) return;
+    const keyOf = (queue: number): number =>
+      census.queueClass[queue] * network.directions + census.queueDirection[queue];
+    for (let flow = 0; flow < scene.flowCount; flow++) {
+      const rate = result.rate[flow];
+      for (let entry = census.entryStart[flow]; entry < census.entryStart[flow + 1]; entry++) {
+        const queue = census.entryQueue[entry];
+        if (placeOf[queue] >= 0) continue;
+        const key = keyOf(queue);
+        if (result.arrivalRate[key] === 0) result.touched[result.touchedCount++] = key;
+        result.arrivalRate[key] += census.entryCoefficient[entry] * rate;
+        result.carriedRate[key] = result.arrivalRate[key];
+      }
+      const { paths, classIndex } = flows[flow];
+      for (let path = 0; path < paths.count; path++) {
+        for (let hop = paths.starts[path]; hop < paths.starts[path + 1]; hop++) {
+          const queue = census.queueAt(paths.links[hop], classIndex);
+          if (placeOf[queue] < 0) result.carriedDataRate[keyOf(queue)] += paths.weights[path] * rate;
+        }
+      }
+    }
   }
 
   private readQueue(queue: number): void {
@@ -108,10 +142,36 @@ export class Outcome {
     result.discardRate[key] = balance.spill[queue] * result.carriedDataRate[key];
     this.readPause(queue, key);
     const from = network.fromDevice[direction];
-    if (scene.fromSwitch[queue] === 1) {
+    if (scene.fromSwitch[queue] === 1 && result.queueMaxBytes[key] > 0) {
+      this.noteDevice(from);
       result.bufferBytes[from] += result.queueBytes[key];
       result.bufferMaxBytes[from] += result.queueMaxBytes[key];
     }
+    this.readNeed(queue);
+  }
+
+  /** Free buffer that a queue or its far port asks for, in terms of what makes it drop or pause. */
+  private readNeed(queue: number): void {
+    const { scene, balance, buffers, result, network, stuck } = this;
+    const direction = scene.queueDirection[queue];
+    const [from, to] = [network.fromDevice[direction], network.toDevice[direction]];
+    const { bufferNeededBytes } = result;
+    if (scene.fromSwitch[queue] === 1) {
+      const bytes = balance.delay[queue] * balance.room[queue];
+      bufferNeededBytes[from] = Math.max(bufferNeededBytes[from], buffers.freeForQueue(queue, bytes));
+    }
+    if (buffers.pauses[queue] === 0) return;
+    const held = stuck.queues[queue] === 1 ? Infinity : balance.held[queue];
+    if (held > 0) this.noteDevice(to);
+    bufferNeededBytes[to] = Math.max(bufferNeededBytes[to], buffers.freeForPort(queue, held));
+  }
+
+  private noteDevice(device: number): void {
+    const { result } = this;
+    if (result.bufferSharedBytes[device] > 0) return;
+    result.bufferSharedBytes[device] = Math.max(1, this.buffers.sharedOf(device));
+    result.devices = roomInt32(result.devices, result.deviceCount + 1);
+    result.devices[result.deviceCount++] = device;
   }
 
   private readPause(queue: number, key: number): void {
@@ -152,28 +212,35 @@ export class Outcome {
     const { repeats } = balance;
     const { markRatio, cnpRatio } = balance.swings;
     const cnpNs = network.dcqcn?.cnpIntervalNs ?? DEFAULT_CNP_INTERVAL_NS;
-    const count = scene.pathStart[scene.flowCount];
+    const { givenStart } = scene;
+    const count = givenStart[scene.flowCount];
     result.pathStart = roomInt32(result.pathStart, scene.flowCount + 1);
-    result.pathStart.set(scene.pathStart.subarray(0, scene.flowCount + 1));
+    result.pathStart.set(givenStart.subarray(0, scene.flowCount + 1));
     for (const name of BY_PATH) result[name] = roomFloat64(result[name], count);
     for (let flow = 0; flow < scene.flowCount; flow++) {
-      for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
+      for (let given = givenStart[flow]; given < givenStart[flow + 1]; given++) {
+        const path = scene.pathOf[given];
         let unmarked = 1;
         let even = 1;
-        for (let hop = scene.hopStart[path]; hop < scene.hopStart[path + 1]; hop++) {
+        for (
+          let hop = path < 0 ? 0 : scene.hopStart[path];
+          path >= 0 && hop < scene.hopStart[path + 1];
+          hop++
+        ) {
           const queue = scene.hopQueue[hop];
           const mark = Math.min(1, balance.mark[queue] * markRatio[queue]);
           unmarked *= 1 - mark;
           if (mark > 0) even = Math.min(even, cnpRatio[queue]);
         }
-        const useful = scene.pathWeight[path] * balance.rate[flow];
-        const arriving = useful * repeats.sentRatio[path] * (1 - repeats.lossRatio[path]);
-        const marksPerNs = ((1 - unmarked) * arriving) / network.packetBytes;
-        result.pathMarkRatio[path] = 1 - unmarked;
-        result.pathCnpPerNs[path] =
+        const sentRatio = path < 0 ? 1 : repeats.sentRatio[path];
+        const lossRatio = path < 0 ? 0 : repeats.lossRatio[path];
+        const useful = path < 0 ? 0 : scene.pathWeight[path] * balance.rate[flow];
+        const marksPerNs = ((1 - unmarked) * useful * sentRatio * (1 - lossRatio)) / network.packetBytes;
+        result.pathMarkRatio[given] = 1 - unmarked;
+        result.pathCnpPerNs[given] =
           network.dcqcn === null ? 0 : (even * -Math.expm1(-marksPerNs * cnpNs)) / cnpNs;
-        result.pathSentRatio[path] = repeats.sentRatio[path];
-        result.pathLossRatio[path] = repeats.lossRatio[path];
+        result.pathSentRatio[given] = sentRatio;
+        result.pathLossRatio[given] = lossRatio;
       }
     }
   }
@@ -192,3 +259,4 @@ const BY_QUEUE = [
   'discardRate',
 ] as const;
 const BY_PATH = ['pathMarkRatio', 'pathCnpPerNs', 'pathSentRatio', 'pathLossRatio'] as const;
+const BY_DEVICE = ['bufferBytes', 'bufferMaxBytes', 'bufferNeededBytes', 'bufferSharedBytes'] as const;

@@ -76,6 +76,7 @@ export class Repeats {
     const { scene, network } = this;
     const { load, pairRate, delay, drop, spill } = traffic;
     const useful = scene.pathWeight[path] * traffic.rate[flow];
+    const all = useful * scene.pathCopies[path];
     let arrives = this.sentRatio[path];
     let passes = 1;
     let roundTripNs = 0;
@@ -83,14 +84,14 @@ export class Repeats {
     for (let hop = scene.hopStart[path]; hop < end; hop++) {
       const queue = scene.hopQueue[hop];
       const direction = scene.queueDirection[queue];
-      const extra = useful * (arrives - 1);
+      const extra = all * (arrives - 1);
       load[queue] += extra;
       traffic.data[queue] += extra;
       if (queue === traffic.limiter[flow]) traffic.limitedLoad[queue] += extra;
       const stays = (1 - drop[queue]) * (1 - spill[queue]);
       arrives *= stays;
       if (hop + 1 < end) {
-        const passed = useful * (arrives - 1);
+        const passed = all * (arrives - 1);
         pairRate[scene.hopPair[hop]] += passed;
         if (queue === traffic.limiter[flow]) traffic.pairLimited[scene.hopPair[hop]] += passed;
       }

@@ -1,33 +1,38 @@
 /**
- * The flows of one solve as flat arrays over the queues they touch, and which of them a contention can reach.
+ * The flows of one solve as flat arrays over the queues that can bind them.
  *
- * A queue is a link direction in one class; queues are numbered anew in each solve, so that its cost follows what the
- * flows touch and not what exists. What the hosts alone would let flows send, the wish, is max-min over the sending
- * NICs' own directions. A queue that wishes overfill, or whose receiver holds it, is contended; flows that share a
- * link with a contended one, directly or over others, are active. All others have their wish.
+ * Queues of the census that matter (relevance.ts) are numbered anew. Flows that share one with a contended one, directly
+ * or over others, are active; all others have their wish. A path ends at its last queue that matters; a flow's paths that
+ * are alike from there on back are one, so many times.
  */
-import { MaxMin } from '../sharing/maxmin.js';
+import { Census, TIE } from './census.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
+import { Relevance } from './relevance.js';
 import { roomBytes, roomFloat64, roomInt32 } from './room.js';
 
-/** Beyond a capacity by less than this a link is full, not contended: a tie with a NIC is no queue. */
-export const TIE = 1 + 5e-4;
+export { TIE };
 
 export class Scene {
+  readonly census: Census;
   flowCount = 0;
   queueCount = 0;
   /** By flow. */
-  wish = new Float64Array(64);
   active = new Uint8Array(64);
   activeFlows = new Int32Array(64);
   activeCount = 0;
-  /** By flow: its places in the entries, paths and sources; one more than flows. Paths count for active flows only. */
+  /** By flow: its places in the entries, paths and sources; one more than flows. */
   entryStart = new Int32Array(65);
   pathStart = new Int32Array(65);
   sourceStart = new Int32Array(65);
   entryQueue = new Int32Array(256);
   entryCoefficient = new Float64Array(256);
+  /** By path: weight of each, how many there are, and a round trip without queues over all links of the first, ns. */
   pathWeight = new Float64Array(256);
+  pathCopies = new Float64Array(256);
+  pathRoundTripNs = new Float64Array(256);
+  /** By flow, and one more: its paths as given. By given path: its path here, -1 where nothing on it matters. */
+  givenStart = new Int32Array(65);
+  pathOf = new Int32Array(256);
   /** By path, and one more: its places in `hopQueue`. */
   hopStart = new Int32Array(257);
   hopQueue = new Int32Array(1024);
@@ -53,97 +58,184 @@ export class Scene {
   queueClass = new Int32Array(64);
   /** 1 where a switch sends, 0 where a NIC does. */
   fromSwitch = new Uint8Array(64);
-  contended = new Uint8Array(64);
   /** bytes/ns at the wishes; and what the link or its receiver takes at most. */
   wishLoad = new Float64Array(64);
   capacity = new Float64Array(64);
   /** bytes/ns of the link for all classes, by queue. */
   link = new Float64Array(64);
-  private readonly localOf: Int32Array;
+  /** By queue of the census: its number here, or -1. */
+  placeOf = new Int32Array(64);
+  private readonly relevance: Relevance;
+  private contended = new Uint8Array(64);
   private parent = new Int32Array(64);
   private seenBy = new Int32Array(64);
-  private readonly hosts: MaxMin;
-  private readonly hostDirections: Int32Array;
-  private hostLinks = new Int32Array(64);
-  private hostCoefficients = new Float64Array(64);
-  private variables = new Int32Array(64);
+  /** By queue: the last path of this flow that ends there, and by path the one before. */
+  private lastEnding = new Int32Array(64);
+  private endsLike = new Int32Array(256);
 
   constructor(private readonly network: EquilibriumNetwork) {
-    const { directions, classes, fromDevice, isSwitch, capacity } = network;
-    this.localOf = new Int32Array(directions * classes).fill(-1);
-    this.hosts = new MaxMin(capacity);
-    const hostDirections: number[] = [];
-    for (let direction = 0; direction < directions; direction++) {
-      if (isSwitch[fromDevice[direction]] === 0) hostDirections.push(direction);
-    }
-    this.hostDirections = Int32Array.from(hostDirections);
+    this.census = new Census(network);
+    this.relevance = new Relevance(network, this.census);
+  }
+
+  /** By flow: bytes/ns that hosts would let it send. */
+  get wish(): Float64Array {
+    return this.census.wish;
   }
 
   /** Takes the flows in; true when something is contended, and then `spread` follows. */
   load(flows: readonly EquilibriumFlow[]): boolean {
-    this.clear();
-    this.makeWishes(flows);
-    let place = 0;
-    for (let flow = 0; flow < flows.length; flow++) {
-      const { links, coefficients, count, classIndex } = flows[flow];
-      this.entryStart[flow] = place;
-      this.entryQueue = roomInt32(this.entryQueue, place + count);
-      this.entryCoefficient = roomFloat64(this.entryCoefficient, place + count);
-      for (let entry = 0; entry < count && links[entry] < this.network.directions; entry++) {
-        const queue = this.queueOf(links[entry], classIndex);
-        this.entryQueue[place] = queue;
-        this.entryCoefficient[place++] = coefficients[entry];
-        this.wishLoad[queue] += coefficients[entry] * this.wish[flow];
-      }
-    }
-    this.entryStart[flows.length] = place;
-    return this.findContended();
+    this.flowCount = flows.length;
+    return this.census.load(flows);
   }
 
-  /** Finds the active flows and takes in their paths. */
+  /** Finds the queues that matter, the active flows, and their paths. */
   spread(flows: readonly EquilibriumFlow[]): void {
+    this.relevance.find(flows);
+    this.takeQueues();
     this.join();
+    this.growFlows(this.flowCount);
     this.activeCount = 0;
     this.pairCount = 0;
     this.firstPair.fill(-1, 0, this.queueCount);
     this.firstPairInto.fill(-1, 0, this.queueCount);
     this.rank.fill(-1, 0, this.queueCount);
+    this.seenBy.fill(0, 0, this.queueCount);
+    this.lastEnding.fill(-1, 0, this.queueCount);
+    let entry = 0;
     let path = 0;
-    let hop = 0;
     let source = 0;
+    let given = 0;
     for (let flow = 0; flow < this.flowCount; flow++) {
+      this.entryStart[flow] = entry;
       this.pathStart[flow] = path;
       this.sourceStart[flow] = source;
-      const start = this.entryStart[flow];
-      this.active[flow] = 0;
-      if (start === this.entryStart[flow + 1] || this.contended[this.rootOf(this.entryQueue[start])] === 0)
-        continue;
-      this.active[flow] = 1;
+      this.givenStart[flow] = given;
+      this.active[flow] = Number(this.isActive(flow));
+      if (this.active[flow] === 0) continue;
       this.activeFlows[this.activeCount++] = flow;
-      const { paths, classIndex } = flows[flow];
-      this.pathWeight = roomFloat64(this.pathWeight, path + paths.count);
-      this.hopStart = roomInt32(this.hopStart, path + paths.count + 1);
-      this.hopPair = roomInt32(this.hopPair, hop + paths.starts[paths.count] - paths.starts[0]);
-      this.hopQueue = roomInt32(this.hopQueue, hop + paths.starts[paths.count] - paths.starts[0]);
-      this.sourceQueue = roomInt32(this.sourceQueue, source + paths.count);
-      for (let index = 0; index < paths.count; index++) {
-        if (paths.starts[index] === paths.starts[index + 1]) continue;
-        this.pathWeight[path] = paths.weights[index];
-        this.hopStart[path++] = hop;
-        for (let at = paths.starts[index]; at < paths.starts[index + 1]; at++) {
-          this.hopQueue[hop++] = this.queueOf(paths.links[at], classIndex);
-        }
-        this.pair(this.hopStart[path - 1], hop);
-        const first = this.hopQueue[this.hopStart[path - 1]];
-        if (this.seenBy[first] === flow + 1 || this.fromSwitch[first] === 1) continue;
-        this.seenBy[first] = flow + 1;
-        this.sourceQueue[source++] = first;
-      }
-      this.hopStart[path] = hop;
+      entry = this.takeEntries(flow, entry);
+      path = this.takePaths(flows[flow], path, given);
+      given += flows[flow].paths.count;
+      source = this.takeSources(flow, path, source);
     }
+    this.entryStart[this.flowCount] = entry;
     this.pathStart[this.flowCount] = path;
     this.sourceStart[this.flowCount] = source;
+    this.givenStart[this.flowCount] = given;
     this.sort();
+  }
+
+  private takeQueues(): void {
+    const { census, relevance } = this;
+    this.placeOf = roomInt32(this.placeOf, census.queueCount);
+    this.queueCount = 0;
+    for (let other = 0; other < census.queueCount; other++) {
+      this.placeOf[other] = relevance.kept[other] === 1 ? this.queueCount++ : -1;
+    }
+    this.growQueues(this.queueCount);
+    for (let other = 0; other < census.queueCount; other++) {
+      const queue = this.placeOf[other];
+      if (queue < 0) continue;
+      this.queueDirection[queue] = census.queueDirection[other];
+      this.queueClass[queue] = census.queueClass[other];
+      this.fromSwitch[queue] = census.fromSwitch[other];
+      this.contended[queue] = census.contended[other];
+      this.wishLoad[queue] = census.wishLoad[other];
+      this.capacity[queue] = census.capacity[other];
+      this.link[queue] = census.link[other];
+      this.parent[queue] = queue;
+    }
+  }
+
+  private isActive(flow: number): boolean {
+    const { census, placeOf } = this;
+    for (let at = census.entryStart[flow]; at < census.entryStart[flow + 1]; at++) {
+      const queue = placeOf[census.entryQueue[at]];
+      if (queue >= 0) return this.contended[this.rootOf(queue)] === 1;
+    }
+    return false;
+  }
+
+  private takeEntries(flow: number, first: number): number {
+    const { census } = this;
+    const [start, end] = [census.entryStart[flow], census.entryStart[flow + 1]];
+    this.entryQueue = roomInt32(this.entryQueue, first + end - start);
+    this.entryCoefficient = roomFloat64(this.entryCoefficient, first + end - start);
+    let place = first;
+    for (let at = start; at < end; at++) {
+      const queue = this.placeOf[census.entryQueue[at]];
+      if (queue < 0) continue;
+      this.entryQueue[place] = queue;
+      this.entryCoefficient[place++] = census.entryCoefficient[at];
+    }
+    return place;
+  }
+
+  /** Takes in a flow's paths; those alike become one. Returns the number of all paths so far. */
+  private takePaths({ paths, classIndex }: EquilibriumFlow, first: number, given: number): number {
+    const { starts, links, weights, count } = paths;
+    this.growPaths(first + count, given + count, this.hopStart[first] + starts[count] - starts[0]);
+    let path = first;
+    for (let index = 0; index < count; index++) {
+      const start = this.hopStart[path];
+      let end = start;
+      for (let at = starts[index]; at < starts[index + 1]; at++) {
+        const queue = this.placeOf[this.census.queueAt(links[at], classIndex)];
+        if (queue < 0) break;
+        this.hopQueue[end++] = queue;
+      }
+      this.hopStart[path + 1] = end;
+      this.pathWeight[path] = weights[index];
+      const known = end > start ? this.alike(path, first) : -1;
+      if (end === start || known >= 0) {
+        this.pathOf[given + index] = known;
+        if (known >= 0) this.pathCopies[known]++;
+        continue;
+      }
+      this.pathOf[given + index] = path;
+      this.pathCopies[path] = 1;
+      this.pathRoundTripNs[path] = this.roundTripNs(links, starts[index], starts[index + 1]);
+      this.endsLike[path] = this.lastEnding[this.hopQueue[end - 1]];
+      this.lastEnding[this.hopQueue[end - 1]] = path;
+      this.pair(start, end);
+      path++;
+    }
+    return path;
+  }
+
+  /** An earlier path of the same flow with the same queues and weight, or -1. */
+  private alike(path: number, first: number): number {
+    const { hopQueue, hopStart, pathWeight } = this;
+    const length = hopStart[path + 1] - hopStart[path];
+    let other = this.lastEnding[hopQueue[hopStart[path + 1] - 1]];
+    for (; other >= first; other = this.endsLike[other]) {
+      if (pathWeight[other] !== pathWeight[path] || hopStart[other + 1] - hopStart[other] !== length)
+        continue;
+      let hop = 0;
+      while (hop < length && hopQueue[hopStart[other] + hop] === hopQueue[hopStart[path] + hop]) hop++;
+      if (hop === length) return other;
+    }
+    return -1;
+  }
+
+  private roundTripNs(links: Int32Array, first: number, end: number): number {
+    const { capacity, delayNs, packetBytes } = this.network;
+    let sumNs = 0;
+    for (let at = first; at < end; at++) sumNs += 2 * delayNs[links[at]] + packetBytes / capacity[links[at]];
+    return sumNs;
+  }
+
+  private takeSources(flow: number, pathEnd: number, first: number): number {
+    let source = first;
+    this.sourceQueue = roomInt32(this.sourceQueue, first + pathEnd - this.pathStart[flow]);
+    for (let path = this.pathStart[flow]; path < pathEnd; path++) {
+      const queue = this.hopQueue[this.hopStart[path]];
+      if (this.seenBy[queue] === flow + 1 || this.fromSwitch[queue] === 1) continue;
+      this.seenBy[queue] = flow + 1;
+      this.sourceQueue[source++] = queue;
+    }
+    return source;
   }
 
   /** Notes which queues a path joins, and how far they are from its end. */
@@ -185,77 +277,26 @@ export class Scene {
     }
   }
 
-  /** The queue of a direction in a class, -1 where no flow uses it. */
+  /** The queue of a direction in a class, -1 where no flow uses it or it does not matter. */
   queueAt(direction: number, classIndex: number): number {
-    return this.localOf[classIndex * this.network.directions + direction];
-  }
-
-  private clear(): void {
-    const { directions } = this.network;
-    for (let queue = 0; queue < this.queueCount; queue++) {
-      this.localOf[this.queueClass[queue] * directions + this.queueDirection[queue]] = -1;
-    }
-    this.queueCount = 0;
-  }
-
-  private makeWishes(flows: readonly EquilibriumFlow[]): void {
-    const { network, hosts } = this;
-    const { capacity, directions, fromDevice, isSwitch } = network;
-    const count = flows.length;
-    this.flowCount = count;
-    this.growFlows(count);
-    for (let at = 0; at < this.hostDirections.length; at++) {
-      hosts.setCapacity(this.hostDirections[at], capacity[this.hostDirections[at]]);
-    }
-    for (let flow = 0; flow < count; flow++) {
-      const { links, coefficients, count: entries, potential } = flows[flow];
-      this.hostLinks = roomInt32(this.hostLinks, entries);
-      this.hostCoefficients = roomFloat64(this.hostCoefficients, entries);
-      let kept = 0;
-      for (let entry = 0; entry < entries && links[entry] < directions; entry++) {
-        if (isSwitch[fromDevice[links[entry]]] === 1) continue;
-        this.hostLinks[kept] = links[entry];
-        this.hostCoefficients[kept++] = coefficients[entry];
-      }
-      this.variables[flow] = hosts.add(this.hostLinks, this.hostCoefficients, kept);
-      if (potential < Infinity) hosts.setCap(this.variables[flow], potential);
-    }
-    hosts.solve();
-    for (let flow = 0; flow < count; flow++) {
-      this.wish[flow] = hosts.rate(this.variables[flow]);
-      hosts.remove(this.variables[flow]);
-    }
-  }
-
-  private findContended(): boolean {
-    let some = false;
-    for (let queue = 0; queue < this.queueCount; queue++) {
-      const direction = this.queueDirection[queue];
-      const link = this.link[queue];
-      let load = 0;
-      for (let other = 0; other < this.network.classes; other++) {
-        const sibling = this.localOf[other * this.network.directions + direction];
-        if (sibling >= 0) load += this.wishLoad[sibling];
-      }
-      const over = load > link * TIE || this.wishLoad[queue] > this.capacity[queue] * TIE;
-      this.contended[queue] = Number(over && this.fromSwitch[queue] === 1);
-      some ||= this.contended[queue] === 1;
-    }
-    return some;
+    const queue = this.census.queueAt(direction, classIndex);
+    return queue < 0 ? -1 : this.placeOf[queue];
   }
 
   /** Joins queues that share flows or a link; the root of a set says whether it holds a contended one. */
   private join(): void {
-    const { directions, classes } = this.network;
-    for (let queue = 0; queue < this.queueCount; queue++) this.parent[queue] = queue;
+    const { census } = this;
     for (let flow = 0; flow < this.flowCount; flow++) {
-      for (let entry = this.entryStart[flow] + 1; entry < this.entryStart[flow + 1]; entry++) {
-        this.unite(this.entryQueue[entry - 1], this.entryQueue[entry]);
+      let last = -1;
+      for (let at = census.entryStart[flow]; at < census.entryStart[flow + 1]; at++) {
+        const queue = this.placeOf[census.entryQueue[at]];
+        if (queue >= 0 && last >= 0) this.unite(last, queue);
+        if (queue >= 0) last = queue;
       }
     }
-    for (let queue = 0; classes > 1 && queue < this.queueCount; queue++) {
-      for (let other = 0; other < classes; other++) {
-        const sibling = this.localOf[other * directions + this.queueDirection[queue]];
+    for (let queue = 0; this.network.classes > 1 && queue < this.queueCount; queue++) {
+      for (let other = 0; other < this.network.classes; other++) {
+        const sibling = this.queueAt(this.queueDirection[queue], other);
         if (sibling >= 0) this.unite(queue, sibling);
       }
     }
@@ -278,29 +319,6 @@ export class Scene {
     return root;
   }
 
-  private queueOf(direction: number, classIndex: number): number {
-    const key = classIndex * this.network.directions + direction;
-    const known = this.localOf[key];
-    if (known >= 0) return known;
-    const queue = this.queueCount++;
-    if (queue >= this.queueDirection.length) this.growQueues(queue + 1);
-    this.localOf[key] = queue;
-    this.queueDirection[queue] = direction;
-    this.queueClass[queue] = classIndex;
-    this.fromSwitch[queue] = this.network.isSwitch[this.network.fromDevice[direction]];
-    this.wishLoad[queue] = 0;
-    const acceptsAll = this.network.acceptsAll?.(direction) ?? Infinity;
-    this.link[queue] = Math.min(this.network.capacity[direction], acceptsAll);
-    this.capacity[queue] = Math.min(this.link[queue], this.network.accepts(direction, classIndex));
-    this.seenBy[queue] = 0;
-    this.contended[queue] = 0;
-    this.parent[queue] = queue;
-    this.firstPair[queue] = -1;
-    this.firstPairInto[queue] = -1;
-    this.rank[queue] = -1;
-    return queue;
-  }
-
   private growQueues(length: number): void {
     this.queueDirection = roomInt32(this.queueDirection, length);
     this.queueClass = roomInt32(this.queueClass, length);
@@ -310,6 +328,7 @@ export class Scene {
     this.rank = roomInt32(this.rank, length);
     this.order = roomInt32(this.order, length);
     this.seenBy = roomInt32(this.seenBy, length);
+    this.lastEnding = roomInt32(this.lastEnding, length);
     this.wishLoad = roomFloat64(this.wishLoad, length);
     this.capacity = roomFloat64(this.capacity, length);
     this.link = roomFloat64(this.link, length);
@@ -318,12 +337,22 @@ export class Scene {
   }
 
   private growFlows(count: number): void {
-    this.wish = roomFloat64(this.wish, count);
     this.active = roomBytes(this.active, count);
     this.activeFlows = roomInt32(this.activeFlows, count);
-    this.variables = roomInt32(this.variables, count);
     this.entryStart = roomInt32(this.entryStart, count + 1);
     this.pathStart = roomInt32(this.pathStart, count + 1);
     this.sourceStart = roomInt32(this.sourceStart, count + 1);
+    this.givenStart = roomInt32(this.givenStart, count + 1);
+  }
+
+  private growPaths(paths: number, given: number, hops: number): void {
+    this.pathWeight = roomFloat64(this.pathWeight, paths);
+    this.pathCopies = roomFloat64(this.pathCopies, paths);
+    this.pathRoundTripNs = roomFloat64(this.pathRoundTripNs, paths);
+    this.endsLike = roomInt32(this.endsLike, paths);
+    this.hopStart = roomInt32(this.hopStart, paths + 1);
+    this.pathOf = roomInt32(this.pathOf, given);
+    this.hopQueue = roomInt32(this.hopQueue, hops);
+    this.hopPair = roomInt32(this.hopPair, hops);
   }
 }

@@ -98,10 +98,10 @@ export class Senders {
   private pass(flow: number): void {
     const { scene } = this;
     const { data, pairRate, pairLimited } = this.state;
-    const { hopPair, hopQueue, hopStart, pathWeight } = scene;
+    const { hopPair, hopQueue, hopStart, pathCopies, pathWeight } = scene;
     const limiter = this.state.limiter[flow];
     for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
-      const bytes = pathWeight[path] * this.state.rate[flow];
+      const bytes = pathCopies[path] * pathWeight[path] * this.state.rate[flow];
       const first = hopStart[path];
       const end = hopStart[path + 1] - 1;
       if (hopQueue[first] === limiter && first < end) pairLimited[hopPair[first]] += bytes;

@@ -32,7 +32,7 @@ export class Swings {
   private readonly oscillation: Oscillation | null;
 
   constructor(
-    private readonly network: EquilibriumNetwork,
+    network: EquilibriumNetwork,
     private readonly scene: Scene,
     private readonly buffers: Buffers,
     private readonly binding: Binding,
@@ -89,28 +89,16 @@ export class Swings {
 
   /** From a mark to the rate that answers it: the rest of the way, the way back, and the way to the queue. */
   private feedbackNs(queue: number): number {
-    const { scene, network } = this;
-    let longest = 0;
-    for (let at = 0; at < scene.activeCount && longest === 0; at++) {
+    const { scene } = this;
+    for (let at = 0; at < scene.activeCount; at++) {
       const flow = scene.activeFlows[at];
-      for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1] && longest === 0; path++) {
-        longest = this.roundTripNs(path, queue, network);
+      for (let path = scene.pathStart[flow]; path < scene.pathStart[flow + 1]; path++) {
+        for (let hop = scene.hopStart[path]; hop < scene.hopStart[path + 1]; hop++) {
+          if (scene.hopQueue[hop] === queue) return scene.pathRoundTripNs[path];
+        }
       }
     }
-    return longest;
-  }
-
-  /** Without queues; 0 for a path that does not cross the queue. */
-  private roundTripNs(path: number, queue: number, network: EquilibriumNetwork): number {
-    const { scene } = this;
-    let sumNs = 0;
-    let crosses = false;
-    for (let hop = scene.hopStart[path]; hop < scene.hopStart[path + 1]; hop++) {
-      const direction = scene.queueDirection[scene.hopQueue[hop]];
-      crosses ||= scene.hopQueue[hop] === queue;
-      sumNs += 2 * network.delayNs[direction] + network.packetBytes / network.capacity[direction];
-    }
-    return crosses ? sumNs : 0;
+    return 0;
   }
 }
 
