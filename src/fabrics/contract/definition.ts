@@ -10,9 +10,10 @@ import { telemetrySchema } from '../../telemetry/settings.js';
 import { topologySchema } from '../../topology/topology-spec.js';
 import { jobSchema } from '../../workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
+import { labSettingsSchema } from './lab-settings.js';
 
 /** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
-export const DRIVER_NAMES = ['simulated'] as const;
+export const DRIVER_NAMES = ['simulated', 'linux'] as const;
 export type DriverName = (typeof DRIVER_NAMES)[number];
 
 export const fabricSpecSchema = z.strictObject({
@@ -21,12 +22,15 @@ export const fabricSpecSchema = z.strictObject({
   settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
+  lab: labSettingsSchema.optional().describe('how the driver linux builds the fabric'),
   alertLabels: alertLabelsSchema
     .optional()
     .describe('what the operator’s own alerts mean; the first rule that fits an alert counts'),
 });
 
 export type FabricSpec = z.output<typeof fabricSpecSchema>;
+/** Transport, detection and routing as files give them to every driver. */
+export type FabricSettings = FabricSpec['settings'];
 export type FabricSpecInput = z.input<typeof fabricSpecSchema>;
 
 /** A fabric with its name, parsed. */

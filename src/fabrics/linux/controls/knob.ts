@@ -1,0 +1,43 @@
+/**
+ * One setting of one element of a lab, as text: how it is read from the kernel, written, and given back by a timer.
+ *
+ * Settings bear the names that a configuration snapshot uses on every fabric. A knob is read anew each time: what was
+ * written last is no proof of what is there now.
+ */
+import type { LabNode } from '../lab/lab.js';
+import type { Step } from '../undo/shell.js';
+
+export interface Knob {
+  /** Element id and setting, as in a configuration snapshot. */
+  element: string;
+  setting: string;
+  /** What the impairment wants it to be. */
+  impaired: string;
+  /** The device on which it is turned, and on which its undo timer waits. */
+  node: LabNode;
+  read(): Promise<string>;
+  /** @param value one that `accepts` takes */
+  write(value: string): Promise<void>;
+  /** Commands on `node` that write the value; safe to run twice. */
+  undo(value: string): Step[];
+  accepts(value: string): boolean;
+  /** Which of two values hurts more. */
+  worse(one: string, other: string): string;
+}
+
+export const keyOf = ({ element, setting }: Pick<Knob, 'element' | 'setting'>): string =>
+  `${element} ${setting}`;
+
+/** A knob whose writing is nothing but commands. */
+export function commanded(knob: Omit<Knob, 'write' | 'undo'> & { steps: (value: string) => Step[] }): Knob {
+  const { steps, ...rest } = knob;
+  return {
+    ...rest,
+    undo: steps,
+    write: async (value) => {
+      for (const { command, input } of steps(value)) {
+        await knob.node.place.run(command, input === undefined ? {} : { input });
+      }
+    },
+  };
+}

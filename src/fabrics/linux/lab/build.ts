@@ -1,0 +1,224 @@
+/**
+ * Builds a lab: namespaces, links, rates, counters, routing, and waits until the kernels' routes are complete.
+ *
+ * What is about to be made stands in the record first. If anything fails, what was made is removed again and the reason
+ * is passed on. Steps that belong to one device go in few processes, several devices at once: starting processes is what
+ * building costs. Sources: iproute2, tc-tbf(8), FRR 8.4 as Debian ships it; kernel documentation ip-sysctl.
+ */
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EnvironmentError } from '../../../kernel/problem.js';
+import { inParallel } from '../parallel.js';
+import { CommandError, LocalPlace } from '../transport/place.js';
+import { frrConfigurations } from './frr.js';
+import type { Lab, LabNode, LabPort } from './lab.js';
+import {
+  isBusy,
+  namespaceExists,
+  newRecord,
+  noteInodes,
+  readRecord,
+  writeRecord,
+  type LabRecord,
+} from './record.js';
+import { removeLab } from './remove.js';
+import { FRR_FOLDER, requireMachine } from './requirements.js';
+import { waitForRoutes } from './routes.js';
+import { countingRules } from './rules.js';
+
+export interface BuildProgress {
+  (step: string): void;
+}
+
+/** Devices that are set up at once: two are one for each core of a small machine, more hide the waiting. */
+const AT_ONCE = 6;
+/** Longest that routes may take to be complete. */
+const ROUTES_WITHIN_MS = 45_000;
+
+/**
+ * @param digest of what the lab is made of, see `LabRecord`
+ * @throws EnvironmentError when it is up already, when names are taken by others, or when a step fails
+ */
+export async function buildLab(lab: Lab, digest: string, progress: BuildProgress): Promise<LabRecord> {
+  requireMachine();
+  await clearTheWay(lab, progress);
+  const record = newRecord(
+    lab.name,
+    digest,
+    lab.nodes.map(({ namespace }) => namespace),
+  );
+  writeRecord(record);
+  try {
+    await makeDevices(lab, record, progress);
+    await startRouting(lab, progress);
+    progress('waiting for routes');
+    await waitForRoutes(lab, ROUTES_WITHIN_MS);
+  } catch (error) {
+    await removeLab(lab.name);
+    throw asEnvironmentError(error);
+  }
+  record.state = 'up';
+  writeRecord(record);
+  return record;
+}
+
+/** A lab that is half there is removed, one that is up or in work is left alone, and so are names of others. */
+async function clearTheWay(lab: Lab, progress: BuildProgress): Promise<void> {
+  const found = readRecord(lab.name);
+  if (found?.state === 'up') {
+    throw new EnvironmentError(`the lab "${lab.name}" is up already`, `fabrics down ${lab.name} removes it`);
+  }
+  if (found !== undefined && isBusy(found)) {
+    throw new EnvironmentError(
+      `another process is at work on the lab "${lab.name}"`,
+      'wait until it is done',
+    );
+  }
+  if (found !== undefined) {
+    progress('removing what an interrupted build has left');
+    await removeLab(lab.name);
+  }
+  const taken = lab.nodes.filter(({ namespace }) => namespaceExists(namespace));
+  if (taken.length === 0) return;
+  throw new EnvironmentError(
+    `there is a network namespace ${taken[0].namespace} already, which is not of a lab "${lab.name}"`,
+    'give the fabric another lab.prefix, or remove the namespace if nobody needs it',
+  );
+}
+
+async function makeDevices(lab: Lab, record: LabRecord, progress: BuildProgress): Promise<void> {
+  progress(`${lab.nodes.length} namespaces, ${lab.topology.links.length} links`);
+  const local = new LocalPlace();
+  const batch = (lines: readonly string[]): Promise<unknown> =>
+    local.run(['ip', '-batch', '-'], { input: `${lines.join('\n')}\n`, timeoutMs: 30_000 });
+  await batch(lab.nodes.map(({ namespace }) => `netns add ${namespace}`));
+  noteInodes(record);
+  writeRecord(record);
+  const account = frrAccount();
+  for (const node of lab.nodes) makeFolder(node.folder, account);
+  makeFolder(lab.jobsFolder);
+  makeFolder(lab.telemetryFolder);
+  makeFolder(lab.undoFolder);
+  // Forwarding and address detection are set before there is an interface that would go by the defaults.
+  await inParallel(lab.nodes, AT_ONCE, (node) => node.place.run(['sysctl', '-qw', ...sysctls(lab, node)]));
+  await batch(
+    lab.topology.links.map(({ portA, portB }) => {
+      const [a, b] = [lab.ports[portA], lab.ports[portB]];
+      const end = (port: LabPort): string =>
+        `${port.interface} mtu ${lab.mtuBytes} netns ${port.node.namespace}`;
+      return `link add ${end(a)} type veth peer name ${end(b)}`;
+    }),
+  );
+  await inParallel(lab.nodes, AT_ONCE, (node) => setUp(lab, node));
+}
+
+async function setUp(lab: Lab, node: LabNode): Promise<void> {
+  const { place } = node;
+  const ports = lab.portsOf(node);
+  const run = (program: string, lines: readonly string[]): Promise<unknown> =>
+    place.run([program, '-batch', '-'], { input: `${lines.join('\n')}\n` });
+  if (node.role === 'host') {
+    for (const port of ports) await place.run(['ethtool', '-K', port.interface, 'tso', 'off', 'gso', 'off']);
+  }
+  await run(
+    'tc',
+    ports.map((port) => `qdisc replace ${bucket(lab, port, port.rateMbps)}`),
+  );
+  await place.run(['nft', '-f', '-'], { input: countingRules(lab, node) });
+  await run('ip', [
+    'link set lo up',
+    ...(node.role === 'switch' ? [`addr add ${node.loopback}/32 dev lo`] : []),
+    ...ports.flatMap((port) => [
+      ...(port.address === undefined ? [] : [`addr add ${port.address}/31 dev ${port.interface}`]),
+      `link set ${port.interface} up`,
+    ]),
+    ...(node.role === 'host' ? [`route add default via ${lab.peerOf(ports[0]).address!}`] : []),
+  ]);
+}
+
+/** The token bucket of a port, as arguments of `tc qdisc`. */
+export const bucket = (lab: Lab, port: LabPort, rateMbps: number): string =>
+  `dev ${port.interface} root tbf rate ${Math.round(rateMbps * 1e6)}bit burst ${lab.lab.burst} limit ${lab.lab.queueLimit}`;
+
+const HASH_POLICY = { l3: 0, l4: 1, fields: 3 } as const;
+/** Addresses, protocol and ports. */
+const HASH_FIELDS = 0x37;
+
+function sysctls({ lab }: Lab, node: LabNode): string[] {
+  const addresses = ['all', 'default'].flatMap((scope) => [
+    `net.ipv6.conf.${scope}.accept_dad=0`,
+    `net.ipv4.conf.${scope}.ignore_routes_with_linkdown=1`,
+  ]);
+  if (node.role === 'switch') {
+    return [
+      ...addresses,
+      'net.ipv6.conf.default.dad_transmits=0',
+      'net.ipv4.ip_forward=1',
+      'net.ipv6.conf.all.forwarding=1',
+      `net.ipv4.fib_multipath_hash_policy=${HASH_POLICY[lab.hashPolicy]}`,
+      `net.ipv4.fib_multipath_hash_fields=${HASH_FIELDS}`,
+    ];
+  }
+  return [
+    ...addresses,
+    'net.ipv4.tcp_congestion_control=reno',
+    'net.ipv4.tcp_tw_reuse=1',
+    `net.ipv4.tcp_wmem=4096 ${Math.min(16_384, lab.sendBuffer)} ${lab.sendBuffer}`,
+  ];
+}
+
+async function startRouting(lab: Lab, progress: BuildProgress): Promise<void> {
+  progress(`FRR on ${lab.switches.length} switches`);
+  const account = frrAccount();
+  await inParallel(lab.switches, AT_ONCE, async (node) => {
+    for (const { daemon, text } of frrConfigurations(lab, node)) {
+      const file = join(node.folder, `${daemon}.conf`);
+      writeFileSync(file, text);
+      chownSync(file, account.uid, account.gid);
+      await node.place.run(daemonCommand(node, daemon), { daemon: true });
+    }
+  });
+}
+
+export function daemonCommand({ folder }: LabNode, daemon: string): string[] {
+  const own: Record<string, readonly string[]> = {
+    zebra: ['-s', '1000000'],
+    bgpd: ['-p', '179'],
+    bfdd: ['--bfdctl', `${folder}/bfdd.sock`],
+  };
+  return [
+    ...[`${FRR_FOLDER}/${daemon}`, '-d', '-f', `${folder}/${daemon}.conf`, '-i', `${folder}/${daemon}.pid`],
+    ...['-z', `${folder}/zserv.api`, '--vty_socket', folder, '-u', 'frr', '-g', 'frr'],
+    ...(own[daemon] ?? []),
+  ];
+}
+
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+function frrAccount(): Account {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith('frr:'));
+  if (line === undefined) {
+    throw new EnvironmentError('there is no account "frr", which FRR runs as', 'apt-get install -y frr');
+  }
+  const [, , uid, gid] = line.split(':');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+function makeFolder(folder: string, owner?: Account): void {
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+}
+
+function asEnvironmentError(error: unknown): unknown {
+  if (!(error instanceof CommandError)) return error;
+  return new EnvironmentError(
+    `the lab can't be built: ${error.message}`,
+    'nothing of it is left; docs/real-fabrics.md says what the kernel must be able to do',
+    { cause: error },
+  );
+}

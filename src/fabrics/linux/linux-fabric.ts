@@ -1,0 +1,227 @@
+/**
+ * The fabric contract over Linux network stacks: namespaces of this host, with FRR on the switches and real jobs.
+ *
+ * Before a setting is turned, a timer is armed where it is turned, which gives it back when the lease ends; it is proved by
+ * reading back, and disarmed once the setting has been given back in the ordinary way. Impairments that turn one knob
+ * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
+ */
+import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { ownIdentity } from '../../platform/database/embedded/process-identity.js';
+import type { Evidence } from '../../telemetry/series.js';
+import type { Job } from '../../workload/job.js';
+import type {
+  ConfigurationSnapshot,
+  Fabric,
+  FabricDescription,
+  KeepsTime,
+  RunsWorkload,
+  TracesPaths,
+} from '../contract/fabric.js';
+import type { Impairment } from '../contract/impairment.js';
+import type { Clock } from './clock.js';
+import { knobsOf, LINUX_CAPABILITIES } from './controls/controls.js';
+import { keyOf, type Knob } from './controls/knob.js';
+import type { Scheduler } from './controls/scheduler-knobs.js';
+import { HEADER_BYTES, type Lab } from './lab/lab.js';
+import { requireMachine } from './lab/requirements.js';
+import { jobsByElement, type JobFlow } from './lab/crossing.js';
+import { UndoTimers } from './undo/timers.js';
+
+/** The jobs of a lab, as far as the fabric has to do with them. */
+export interface Workload extends Scheduler {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Connections there are, or those that there will be once the jobs are started. */
+  flows(): Promise<readonly JobFlow[]>;
+}
+
+/** Whoever watches the lab. */
+export interface Collector {
+  start(): Promise<void>;
+  evidence(fromNs: number, toNs: number): Promise<Evidence>;
+  stop(): Promise<void>;
+}
+
+export interface LinuxFabricParts {
+  lab: Lab;
+  jobs: readonly Job[];
+  clock: Clock;
+  workload: Workload;
+  collector: Collector;
+}
+
+/** A knob that impairments hold: where it stood before, and what each of them wants. */
+interface Hold {
+  before: string;
+  wanted: Map<string, string>;
+}
+
+/** A plan asks for every link in turn: the kernels are asked once for all of them. */
+const CROSSING_HOLDS_MS = 1000;
+/** Of an impairment whose planned time is not known. */
+const DEFAULT_HOLD_NS = 60e9;
+
+export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths {
+  private readonly holds = new Map<string, Hold>();
+  private readonly lifted = new Set<string>();
+  private readonly timers: UndoTimers;
+  /** Impairments that a timer has ended before their time. */
+  private readonly endedEarly: string[] = [];
+  private crossing: { askedMs: number; jobs: Promise<Map<string, string[]>> } | undefined;
+  private started = false;
+  private closed = false;
+
+  constructor(private readonly parts: LinuxFabricParts) {
+    this.timers = new UndoTimers(parts.lab.undoFolder);
+  }
+
+  describe(): FabricDescription {
+    const { lab, jobs } = this.parts;
+    return {
+      name: lab.name,
+      driver: 'linux',
+      topology: lab.topology,
+      jobs,
+      transport: { mtuBytes: lab.settings.mtu, headerBytes: HEADER_BYTES, ackBytes: HEADER_BYTES },
+      capabilities: LINUX_CAPABILITIES,
+    };
+  }
+
+  clockNs(): number {
+    return this.parts.clock.nowNs();
+  }
+
+  async startJobs(): Promise<void> {
+    this.checkOpen();
+    const { clock, collector, workload } = this.parts;
+    this.started = true;
+    clock.start();
+    await collector.start();
+    await workload.start();
+  }
+
+  async jobsCrossing(elementId: string): Promise<string[]> {
+    const nowMs = performance.now();
+    if (this.crossing === undefined || nowMs - this.crossing.askedMs > CROSSING_HOLDS_MS) {
+      const { lab, workload } = this.parts;
+      const jobs = workload.flows().then((flows) => jobsByElement(lab, flows));
+      this.crossing = { askedMs: nowMs, jobs };
+    }
+    return (await this.crossing.jobs).get(elementId) ?? [];
+  }
+
+  async readBack(impairment: Impairment): Promise<ConfigurationSnapshot> {
+    const snapshot: Record<string, Record<string, string>> = {};
+    for (const knob of this.knobsOf(impairment)) {
+      snapshot[knob.element] = { ...snapshot[knob.element], [knob.setting]: await knob.read() };
+    }
+    return snapshot;
+  }
+
+  async apply(id: string, impairment: Impairment, holdNs = DEFAULT_HOLD_NS): Promise<void> {
+    this.checkOpen();
+    const leaseS = this.leaseS(holdNs);
+    const knobs = this.knobsOf(impairment, leaseS);
+    const befores = await Promise.all(
+      knobs.map(async (knob) => this.holds.get(keyOf(knob))?.before ?? (await knob.read())),
+    );
+    this.checkForeignTimers(knobs);
+    try {
+      await Promise.all(
+        knobs.map((knob, index) =>
+          this.timers.arm(
+            { id, setting: keyOf(knob), node: knob.node, steps: knob.undo(befores[index]) },
+            leaseS,
+            ownIdentity(),
+          ),
+        ),
+      );
+    } catch (error) {
+      this.timers.disarm(id);
+      throw error;
+    }
+    this.lifted.delete(id);
+    await Promise.all(
+      knobs.map(async (knob, index) => {
+        const hold = this.holds.get(keyOf(knob)) ?? { before: befores[index], wanted: new Map() };
+        hold.wanted.set(id, knob.impaired);
+        this.holds.set(keyOf(knob), hold);
+        await knob.write(worstOf(knob, hold));
+      }),
+    );
+  }
+
+  async revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void> {
+    this.checkOpen();
+    const knobs = this.knobsOf(impairment);
+    if (this.lifted.has(id)) return;
+    const mine = knobs.some((knob) => this.holds.get(keyOf(knob))?.wanted.has(id) === true);
+    await Promise.all(
+      knobs.map(async (knob) => {
+        const hold = this.holds.get(keyOf(knob));
+        if (hold === undefined) return knob.write(savedValue(knob, saved));
+        hold.wanted.delete(id);
+        await knob.write(worstOf(knob, hold));
+        if (hold.wanted.size === 0) this.holds.delete(keyOf(knob));
+      }),
+    );
+    if (this.timers.disarm(id) && mine) this.endedEarly.push(id);
+    this.lifted.add(id);
+  }
+
+  async observe(window: { fromNs: number; toNs: number }): Promise<Evidence> {
+    if (this.endedEarly.length > 0) {
+      throw new EnvironmentError(
+        `undo timers ended ${this.endedEarly.join(', ')} before the drill did, so the drill is none`,
+        'was the machine asleep or overloaded? run it again',
+      );
+    }
+    return this.parts.collector.evidence(window.fromNs, window.toNs);
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    const { collector, workload } = this.parts;
+    if (this.started) await Promise.all([workload.stop(), collector.stop()]);
+  }
+
+  private knobsOf(impairment: Impairment, leaseS = this.leaseS(DEFAULT_HOLD_NS)): Knob[] {
+    const { lab, workload } = this.parts;
+    return knobsOf(impairment, { lab, scheduler: workload, leaseS });
+  }
+
+  private leaseS(holdNs: number): number {
+    return Math.ceil((holdNs + this.parts.lab.lab.undoMargin) / 1e9);
+  }
+
+  /** A timer that another drill has left would end this one's fault in the midst of it. */
+  private checkForeignTimers(knobs: readonly Knob[]): void {
+    requireMachine();
+    const settings = new Set(knobs.map(keyOf));
+    const own = ownIdentity();
+    const foreign = this.timers.armed().find(({ setting, owner }) => settings.has(setting) && owner !== own);
+    if (foreign === undefined) return;
+    throw new EnvironmentError(
+      `an undo timer of another drill is armed for ${foreign.setting}; it was set for ${foreign.leaseS} s at ${foreign.armedAt}`,
+      'wait until it has fired, or do at once what it would do',
+    );
+  }
+
+  private checkOpen(): void {
+    if (this.closed) throw new Error(`the fabric "${this.parts.lab.name}" is closed`);
+  }
+}
+
+const worstOf = (knob: Knob, hold: Hold): string =>
+  [hold.before, ...hold.wanted.values()].reduce((worst, value) => knob.worse(worst, value));
+
+function savedValue(knob: Knob, saved: ConfigurationSnapshot): string {
+  const value = saved[knob.element]?.[knob.setting];
+  if (value !== undefined && knob.accepts(value)) return value;
+  throw InputError.at(
+    '/saved',
+    `${knob.setting} of ${knob.element} was saved as ${value === undefined ? 'nothing' : `"${value}"`}`,
+    `write a value such as ${knob.impaired}`,
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * Undo timers: processes that outlive us and undo a fault by themselves when its lease ends.
+ *
+ * A timer is armed in the namespace that it acts on, in a session of its own, before anything is injected; kill -9 of
+ * every process of ours then leaves the fault in place for the rest of the lease and no longer. Its file says which
+ * process it is (pid and start time, since pids are given out again) and, renamed to `.fired`, that it acted. To disarm
+ * is to kill its whole group. What it runs may be run twice. It does not outlive a reboot; neither do namespaces.
+ */
+import { spawn } from 'node:child_process';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EnvironmentError } from '../../../kernel/problem.js';
+import {
+  identityOf,
+  isRunning,
+  type ProcessIdentity,
+} from '../../../platform/database/embedded/process-identity.js';
+import type { LabNode } from '../lab/lab.js';
+import { script, type Step } from './shell.js';
+
+export interface UndoTimer {
+  /** Id of the impairment, as its caller chose it. */
+  id: string;
+  /** `port:leaf-1/p4 admin-status`: what it gives back. */
+  setting: string;
+  /** Device it acts on. */
+  node: string;
+  process: ProcessIdentity;
+  /** The process that armed it. */
+  owner: ProcessIdentity;
+  armedAt: string;
+  leaseS: number;
+  /** For a person who has to do it by hand. */
+  commands: string;
+}
+
+export interface Undo {
+  id: string;
+  setting: string;
+  node: LabNode;
+  steps: readonly Step[];
+}
+
+/** Sleeps, undoes, and says that it did; the words are arguments, so that nothing of them is read as a script but `$2`. */
+const PROGRAM = 'sleep "$1"; sh -c "$2"; mv "$3" "$3.fired"';
+const NAME = 'fabricdrill-undo';
+
+export class UndoTimers {
+  constructor(private readonly folder: string) {}
+
+  /**
+   * Arms a timer and proves by reading back that it runs where it is to act.
+   * @throws EnvironmentError when it does not; nothing is armed then
+   */
+  async arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void> {
+    mkdirSync(this.folder, { recursive: true });
+    const file = this.fileOf(undo.id, undo.setting);
+    rmSync(`${file}.fired`, { force: true });
+    const text = script(undo.steps);
+    const command = undo.node.place.argv(['sh', '-c', PROGRAM, NAME, String(leaseS), text, file]);
+    const child = spawn(command[0], command.slice(1), { detached: true, stdio: 'ignore' });
+    const failure = new Promise<Error>((resolve) => child.once('error', resolve));
+    child.unref();
+    const identity = child.pid === undefined ? undefined : identityOf(child.pid);
+    if (child.pid === undefined || identity === undefined) {
+      throw new EnvironmentError(`no undo timer on ${undo.node.name}: ${(await failure).message}`);
+    }
+    const timer: UndoTimer = {
+      id: undo.id,
+      setting: undo.setting,
+      node: undo.node.name,
+      process: identity,
+      owner,
+      armedAt: new Date().toISOString(),
+      leaseS,
+      commands: `ip netns exec ${undo.node.namespace} sh -c ${JSON.stringify(text)}`,
+    };
+    writeFileSync(`${file}.part`, JSON.stringify(timer));
+    renameSync(`${file}.part`, file);
+    if (await sleepsThere(child.pid, undo.node.namespace)) return;
+    this.stop(timer);
+    rmSync(file, { force: true });
+    throw new EnvironmentError(
+      `the undo timer on ${undo.node.name} did not start`,
+      'nothing has been injected',
+    );
+  }
+
+  /** Timers that are armed, of whatever process. */
+  armed(): UndoTimer[] {
+    return this.read((name) => name.endsWith('.json')).filter((timer) => isRunning(timer.process));
+  }
+
+  /** Ends the timers of an impairment. @returns whether one of them had acted by itself */
+  disarm(id: string): boolean {
+    let acted = false;
+    for (const timer of this.read((name) => !name.endsWith('.part'))) {
+      if (timer.id !== id) continue;
+      const file = this.fileOf(id, timer.setting);
+      this.stop(timer);
+      if (exists(`${file}.fired`)) acted = true;
+      rmSync(file, { force: true });
+      rmSync(`${file}.fired`, { force: true });
+    }
+    return acted;
+  }
+
+  private stop(timer: UndoTimer): void {
+    if (!isRunning(timer.process)) return;
+    try {
+      // the group: a shell without its sleep would be undone, a sleep without its shell undoes nothing
+      process.kill(-Number(timer.process.split('-')[0]), 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+
+  private read(wanted: (name: string) => boolean): UndoTimer[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.folder).filter(wanted).sort();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+    return names.flatMap((name) => {
+      try {
+        return [JSON.parse(readFileSync(join(this.folder, name), 'utf8')) as UndoTimer];
+      } catch (error) {
+        // renamed by the timer itself since the folder was read
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+        throw error;
+      }
+    });
+  }
+
+  private fileOf(id: string, setting: string): string {
+    return join(this.folder, `${encodeURIComponent(`${id} ${setting}`)}.json`);
+  }
+}
+
+const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
+const PROVED_WITHIN_MS = 5000;
+
+/** Whether the process has become our timer within the namespace: `ip` gives way to the shell in a moment. */
+async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
+  const wanted = `net:[${statSync(join('/run/netns', namespace)).ino}]`;
+  const untilMs = performance.now() + PROVED_WITHIN_MS;
+  for (;;) {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      if (words[0] === 'sh' && words.includes(NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
+        return true;
+    } catch {
+      return false;
+    }
+    if (performance.now() > untilMs) return false;
+    await sleep(2);
+  }
+}

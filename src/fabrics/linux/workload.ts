@@ -1,0 +1,73 @@
+/**
+ * The lab's jobs as the fabric sees them, running or not.
+ *
+ * A plan asks which links the jobs will use before any of them runs; the answer comes from the same rule and the same
+ * kernels as the connections that are made later.
+ */
+import type { FabricSpec } from '../contract/definition.js';
+import type { Job } from '../../workload/job.js';
+import { jobLabOf } from './job/job-lab.js';
+import { LabJobs, planConnections, type MoveOrder } from './job/lab-jobs.js';
+import type { JobFlow } from './lab/crossing.js';
+import type { Lab } from './lab/lab.js';
+import type { Workload } from './linux-fabric.js';
+
+export class LabWorkload implements Workload {
+  readonly running: LabJobs;
+  private started = false;
+
+  /** @throws InputError for jobs that no lab can run */
+  constructor(
+    private readonly lab: Lab,
+    readonly jobs: readonly Job[],
+    spec: FabricSpec,
+  ) {
+    this.running = new LabJobs({
+      lab: jobLabOf(lab),
+      jobs,
+      settings: spec.settings,
+      jobIntervalNs: spec.telemetry.jobInterval,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.running.start();
+    this.started = true;
+  }
+
+  async stop(): Promise<void> {
+    await this.running.stop();
+  }
+
+  async flows(): Promise<readonly JobFlow[]> {
+    return this.started ? this.running.connections() : planConnections(jobLabOf(this.lab), this.jobs);
+  }
+
+  isDrained(host: number): boolean {
+    return this.running.isDrained(host);
+  }
+
+  setDrained(host: number, drained: boolean): Promise<void> {
+    return this.running.setDrained(host, drained);
+  }
+
+  moveOrder(job: number, fromHost: number): MoveOrder | undefined {
+    return this.running.moveOrder(job, fromHost);
+  }
+
+  orderMove(order: MoveOrder): Promise<void> {
+    return this.running.orderMove(order);
+  }
+
+  withdrawMove(job: number, fromHost: number): Promise<void> {
+    return this.running.withdrawMove(job, fromHost);
+  }
+
+  slowDown(host: number, factor: number): Promise<void> {
+    return this.running.slowDown(host, factor);
+  }
+
+  slowDownOf(host: number): number {
+    return this.running.slowDownOf(host);
+  }
+}
