@@ -8,9 +8,9 @@
  */
 import { packetBytes, type FabricSettings } from '../settings.js';
 import type { Beliefs } from './plant/beliefs.js';
+import type { Backlog } from './congestion/backlog.js';
 import type { ByteBook } from './transport/byte-book.js';
 import type { CongestionEngine } from './congestion/congestion-engine.js';
-import type { Picture } from './congestion/congestion-picture.js';
 import type { Connections } from './transport/connections.js';
 import type { Counters } from './polls/counters.js';
 import { EVENT } from './event-kind.js';
@@ -26,7 +26,6 @@ import { IDLE, idleFlow, RUNNING, STALLED, STARTING, TAIL, type Flow } from './j
 import type { Signals } from './plant/signals.js';
 
 const NONE: readonly number[] = [];
-const NO_FLOWS: readonly Flow[] = [];
 
 export interface FlowListener {
   flowDone(job: number, operation: number): void;
@@ -64,6 +63,7 @@ export class FlowEngine {
     private readonly solver: SharedRates,
     private readonly bytes: ByteBook,
     private readonly congestion: CongestionEngine,
+    private readonly backlog: Backlog,
     private readonly storms: PauseStorms,
   ) {
     this.hostSide = new HostSide(
@@ -75,7 +75,7 @@ export class FlowEngine {
         this.overruled.length > 0
           ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
           : solver.load(capacity),
-      (direction) => congestion.picture?.paused.has(direction) ?? false,
+      (direction) => congestion.pauses(direction),
     );
   }
 
@@ -114,6 +114,7 @@ export class FlowEngine {
     this.settle(flow, nowNs);
     // What rounding left over belongs to the transfer: every byte must be counted once.
     flow.unread += flow.remaining;
+    if (flow.backlog !== undefined) flow.backlog.delivered += flow.remaining;
     flow.remaining = 0;
     this.release(flow);
     for (const { connection, lossRatio } of flow.shape!.lossy) {
@@ -200,6 +201,7 @@ export class FlowEngine {
       this.settle(flow, nowNs);
       this.bytes.flush(flow);
     }
+    this.backlog.show();
   }
 
   private finishAfter(nowNs: number, index: number, delayNs: number): void {
@@ -284,6 +286,7 @@ export class FlowEngine {
       shape.compile();
       if (flow.version === shape.version || flow.variable < 0) continue;
       flow.version = shape.version;
+      if (flow.backlog !== undefined && flow.backlog.paths !== shape.paths().paths) this.backlog.leave(flow);
       this.congestion.leave(flow);
       this.congestion.enter(flow, false);
       this.solver.replace(flow.variable, shape.links, shape.coefficients, shape.linkCount);
@@ -311,19 +314,20 @@ export class FlowEngine {
     const { solver, congestion, storms } = this;
     this.unsolved = false;
     this.hostSide.account(nowNs);
-    congestion.account(nowNs);
     solver.solve();
-    const picture = congestion.find();
-    this.takeRates(nowNs, picture);
+    congestion.find(nowNs);
+    this.takeRates(nowNs);
+    const waits = congestion.shown.flatMap(({ picture }) => picture.waits);
+    this.backlog.follow(congestion.flows, waits, (flow) => this.settle(flow, nowNs));
     this.hostSide.update();
-    this.holdQps(nowNs, picture?.heldQps ?? NONE);
-    if (storms.some) storms.review(nowNs, (queue) => picture?.stuck.has(queue) ?? false);
+    this.holdQps(nowNs, congestion.heldQps);
+    if (storms.some) storms.review(nowNs, (queue) => congestion.isStuck(queue));
   }
 
-  /** Max-min rates that have changed, but for flows that the picture is about. */
-  private takeRates(nowNs: number, picture: Picture | undefined): void {
-    const { solver, overruled } = this;
-    const ruled = picture?.congested ? this.congestion.flows : NO_FLOWS;
+  /** Max-min rates that have changed, but for flows in contention. */
+  private takeRates(nowNs: number): void {
+    const { solver, overruled, congestion } = this;
+    const ruled = congestion.flows;
     for (const flow of overruled) flow.overruled = false;
     for (const flow of ruled) flow.overruled = true;
     for (let at = 0; at < solver.changedCount; at++) {
@@ -336,9 +340,11 @@ export class FlowEngine {
       const rate = solver.rate(flow.variable);
       if (rate !== flow.rate) this.setRate(nowNs, flow, rate);
     }
-    for (let at = 0; at < ruled.length; at++) {
-      const rate = picture!.rates[at];
-      if (rate !== ruled[at].rate || ruled[at].event < 0) this.setRate(nowNs, ruled[at], rate);
+    for (const { flows, picture } of congestion.shown) {
+      for (let at = 0; at < flows.length; at++) {
+        const rate = picture.rates[at];
+        if (rate !== flows[at].rate || flows[at].event < 0) this.setRate(nowNs, flows[at], rate);
+      }
     }
     this.overruled = ruled;
   }
@@ -366,12 +372,14 @@ export class FlowEngine {
     const bytes = Math.min(flow.remaining, flow.rate * (nowNs - flow.settledNs));
     flow.remaining -= bytes;
     flow.unread += bytes;
+    if (flow.backlog !== undefined) flow.backlog.delivered += bytes;
     flow.settledNs = nowNs;
   }
 
   /** Takes a running flow out of the solver, its bytes counted. */
   private release(flow: Flow): void {
     this.bytes.flush(flow);
+    this.backlog.leave(flow);
     flow.rate = 0;
     if (flow.variable < 0) return;
     this.solver.remove(flow.variable);

@@ -104,7 +104,7 @@ export class FlowSimulator extends FabricControls {
     this.storms = storms;
     connections.lostQueues = storms;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    this.flows = assembleFlows({ ...parts, queue, beliefs, counters, switches, storms }, reuse);
+    this.flows = assembleFlows({ ...parts, queue, physical, beliefs, counters, switches, storms }, reuse);
     this.timers = new QpTimers(
       topology,
       settings,

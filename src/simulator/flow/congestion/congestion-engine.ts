@@ -1,19 +1,20 @@
 /**
  * Congestion between events: the steady state of the flows that run, and what it adds to counters as time goes by.
  *
- * After each change of the set of flows the groups that it touched are asked whether they are contended; those that are
- * have a common picture, since they may share buffers, and the rates of the equilibrium in place of max-min. A set that
- * was there before, on an unchanged fabric, is not solved again. The state is taken to hold from the first instant; what
- * builds up on the way there is a transient.
- * Not modelled: the time in which a queue fills or drains.
+ * After each change of the set of flows the groups that it touched are solved; those in contention have the rates of the
+ * equilibrium in place of max-min. A group's set that was there before, on an unchanged fabric, is not solved again, nor
+ * is one of groups whose buffers meet. The state is taken to hold from the first instant; what builds up on the way
+ * there is a transient. Not modelled: the time in which a queue fills or drains.
  */
 import type { Counters } from '../polls/counters.js';
 import type { Connections } from '../transport/connections.js';
 import type { CongestedFlow, Picture, PictureMaker } from './congestion-picture.js';
-import { ContentionGroups, mapKey, sameSet, type FlowSet } from './contention-groups.js';
+import { ContentionGroups, mapKey, sameSet, type FlowGroup, type FlowSet } from './contention-groups.js';
 import type { Equilibrium } from '../equilibrium/equilibrium.js';
-import { gain } from './gains.js';
+import { gain, type Gains } from './gains.js';
+import { jointBuffers } from './joint-buffers.js';
 import type { PauseStorms } from '../plant/pause-storms.js';
+import { Pieces, type Piece } from './pieces.js';
 import { potentialOf } from '../sharing/potential.js';
 import type { Rates } from '../sharing/rates.js';
 import type { Flow } from '../jobs/running-flow.js';
@@ -24,30 +25,31 @@ import type { SwitchClasses } from '../plant/switch-classes.js';
 
 /** Sets of flows that are remembered. */
 const MOST_KNOWN = 4096;
-
-interface Known extends FlowSet {
-  picture: Picture | undefined;
-}
+const NONE: readonly number[] = [];
 
 export class CongestionEngine {
-  /** What holds now; undefined where nothing is contended or held. */
-  picture: Picture | undefined;
   /** False: every set is solved again. */
   reuse = true;
-  /** Those that the picture is about, in its order. */
+  /** Flows with rates of the equilibrium, piece after piece. */
   flows: readonly Flow[] = [];
+  /** QPs that wait behind a pause without end; the same array while nothing has changed. */
+  heldQps = NONE;
+  private readonly pieces: Pieces;
   private readonly groups: ContentionGroups;
   /** Flows that have begun since the last look. */
   private readonly begun: Flow[] = [];
-  private readonly known = new Map<number, Known>();
+  /** Pictures of groups whose buffers meet. */
+  private readonly joint = new Map<number, FlowSet & { picture: Picture }>();
   private knownVersion = -1;
-  private accountedNs = 0;
+  /** What storms themselves add to counters, and since when it is not counted. */
+  private stormGains: Gains = [];
+  private stormsSinceNs = 0;
 
   constructor(
     private readonly equilibrium: Equilibrium,
     private readonly maker: PictureMaker,
     private readonly transients: StartTransients,
-    private readonly counters: Counters,
+    counters: Counters,
     private readonly connections: Connections,
     private readonly rates: Rates,
     private readonly signals: Signals,
@@ -55,8 +57,9 @@ export class CongestionEngine {
     private readonly storms: PauseStorms,
     private readonly solver: SharedRates,
   ) {
+    this.pieces = new Pieces(counters, 2 * rates.topology.links.length, rates.topology.devices.length);
     this.groups = new ContentionGroups(
-      (flows) => equilibrium.solve(this.ask(flows)).congested,
+      (flows) => this.solve(flows),
       () => this.reuse,
     );
   }
@@ -64,6 +67,21 @@ export class CongestionEngine {
   /** Grows when the state may be another although the flows are the same. */
   get version(): number {
     return this.rates.version + this.signals.version + this.switches.version + this.storms.version;
+  }
+
+  /** What holds now, a piece for each contended group, or for groups whose buffers meet. */
+  get shown(): readonly Piece[] {
+    return this.pieces.shown;
+  }
+
+  /** The sender of a direction is held some of the time. */
+  pauses(direction: number): boolean {
+    return this.pieces.paused[direction] === 1;
+  }
+
+  /** Flows cross a queue (class × directions + direction) that sends nothing. */
+  isStuck(queue: number): boolean {
+    return this.pieces.isStuck(queue);
   }
 
   /**
@@ -79,74 +97,105 @@ export class CongestionEngine {
     this.groups.leave(flow);
   }
 
-  /** Counts the time since the last call as the present picture says. */
+  /** Counts the time up to now as the present state says. */
   account(nowNs: number): void {
-    const spanNs = nowNs - this.accountedNs;
-    this.accountedNs = nowNs;
-    const { picture, counters } = this;
-    if (spanNs === 0 || picture === undefined) return;
-    gain(picture.gains, spanNs);
-    for (const { classIndex, direction, mostBytes, rate, bytes } of picture.queues) {
-      // A state that held for less than a queue needs to build up never saw its peak.
-      const seen = Math.max(bytes, Math.min(mostBytes, rate * spanNs));
-      if (seen > counters.queuedMost[classIndex][direction]) {
-        counters.queuedMost[classIndex][direction] = seen;
-      }
-    }
-    for (const [device, , mostBytes] of picture.buffers) {
-      counters.bufferUsedMost[device] = Math.max(counters.bufferUsedMost[device], mostBytes);
-    }
+    this.pieces.account(nowNs);
+    gain(this.stormGains, nowNs - this.stormsSinceNs);
+    this.stormsSinceNs = nowNs;
   }
 
   /** Finds the state of the flows that have entered; it holds from now on. */
-  find(): Picture | undefined {
-    const { connections, groups, known } = this;
+  find(nowNs: number): void {
+    const { connections, groups } = this;
     const version = this.version + connections.epoch + connections.wireVersion;
     if (version !== this.knownVersion) {
       groups.forget();
-      known.clear();
+      this.joint.clear();
+      this.knownVersion = version;
+      // Storms may have come or gone though nobody is contended.
+      groups.review();
+      this.compose(nowNs);
+    } else if (groups.review()) this.compose(nowNs);
+    this.begun.length = 0;
+  }
+
+  private compose(nowNs: number): void {
+    const { pieces, storms } = this;
+    if (!this.reuse) this.joint.clear();
+    const next = this.join(this.groups.contended).map((part) => this.piece(part));
+    if (this.begun.length > 0) this.begin(next);
+    for (const { groups } of pieces.shown) for (const group of groups) group.pieces = [];
+    pieces.replace(nowNs, next);
+    for (const piece of next) for (const group of piece.groups) group.pieces = [piece];
+    this.flows = next.length === 0 ? [] : next.flatMap(({ flows }) => flows);
+    const someHeld = next.some(({ picture }) => picture.heldQps.length > 0);
+    this.heldQps = someHeld ? next.flatMap(({ picture }) => picture.heldQps) : NONE;
+    if (!storms.some && this.stormGains.length === 0) return;
+    gain(this.stormGains, nowNs - this.stormsSinceNs);
+    this.stormsSinceNs = nowNs;
+    this.stormGains = storms.some ? this.maker.stormGains((queue) => pieces.isStuck(queue)) : [];
+  }
+
+  /** Groups one by one, but for those whose buffers meet. */
+  private join(groups: readonly FlowGroup[]): FlowGroup[][] {
+    let parts = groups.map((group) => [group]);
+    while (parts.length > 1) {
+      const joined = jointBuffers(parts.map((part) => this.pictureOf(part).claims));
+      if (joined.length === parts.length) break;
+      const before = parts;
+      parts = joined.map((indices) => {
+        const together = indices.flatMap((index) => before[index]);
+        return together.sort((one, other) => one.index - other.index);
+      });
     }
-    this.knownVersion = version;
-    groups.review();
-    this.flows = groups.contended.length === 0 ? [] : groups.contended.flatMap(({ flows }) => flows);
-    const picture = this.flows.length === 0 && !this.storms.some ? undefined : this.look();
-    const before = this.picture;
-    if (picture !== before) this.show(picture);
-    if (this.begun.length > 0) this.begin(before);
+    return parts;
+  }
+
+  /** What is shown already where neither flows nor the fabric have changed. */
+  private piece(groups: FlowGroup[]): Piece {
+    const set = setOf(groups);
+    const flows = flowsOf(groups);
+    const [shown, ...others] = groups[0].pieces;
+    if (shown !== undefined && others.length === 0 && shown.version === this.knownVersion) {
+      if (shown.groups.length === groups.length && sameSet(shown, set)) {
+        shown.flows = flows;
+        return shown;
+      }
+    }
+    return { ...set, version: this.knownVersion, groups, flows, picture: this.pictureOf(groups), sinceNs: 0 };
+  }
+
+  private pictureOf(groups: readonly FlowGroup[]): Picture {
+    if (groups.length === 1) return groups[0].picture!;
+    const set = setOf(groups);
+    const found = this.joint.get(mapKey(set));
+    if (found !== undefined && sameSet(found, set)) return found.picture;
+    if (this.joint.size >= MOST_KNOWN) this.joint.clear();
+    const picture = this.solve(flowsOf(groups))!;
+    this.joint.set(mapKey(set), { ...set, picture });
     return picture;
   }
 
   /** Counts what flows that begin leave behind where they meet a contended queue. */
-  private begin(before: Picture | undefined): void {
-    const { begun, flows, picture, solver } = this;
-    if (picture?.congested) {
-      const all = new Set(begun);
+  private begin(next: readonly Piece[]): void {
+    const { solver } = this;
+    const all = new Set(this.begun);
+    const rateOf = (flow: Flow, begins: boolean): number => {
+      if (begins) return potentialOf(flow.shape!, flow.variable, solver, this.rates);
+      return flow.overruled ? flow.rate : solver.rate(flow.variable);
+    };
+    for (const { flows, groups, picture } of next) {
       const met = flows.filter((flow) => all.has(flow));
-      const rateOf = (flow: Flow, begins: boolean): number => {
-        if (begins) return potentialOf(flow.shape!, flow.variable, solver, this.rates);
-        return flow.overruled ? flow.rate : solver.rate(flow.variable);
-      };
-      if (met.length > 0) this.transients.count(before, picture, flows, met, rateOf, this.reuse);
+      if (met.length === 0) continue;
+      const before = new Set(groups.flatMap(({ pieces }) => pieces.map((piece) => piece.picture)));
+      this.transients.count([...before], picture, flows, met, rateOf, this.reuse);
     }
-    begun.length = 0;
   }
 
-  private look(): Picture | undefined {
-    const set = { key: 0, check: 0, count: 0 };
-    for (const { key, check, count } of this.groups.contended) {
-      set.key = (set.key + key) >>> 0;
-      set.check = (set.check + check) >>> 0;
-      set.count += count;
-    }
-    const found = this.reuse ? this.known.get(mapKey(set)) : undefined;
-    if (found !== undefined && sameSet(found, set)) return found.picture;
-    if (this.known.size >= MOST_KNOWN) this.known.clear();
-    const asked = this.ask(this.flows);
+  private solve(flows: readonly Flow[]): Picture | undefined {
+    const asked = this.ask(flows);
     const result = this.equilibrium.solve(asked);
-    const told = result.congested || this.storms.some;
-    const picture = told ? this.maker.make(asked, result) : undefined;
-    this.known.set(mapKey(set), { ...set, picture });
-    return picture;
+    return result.congested ? this.maker.make(asked, result) : undefined;
   }
 
   private ask(flows: readonly Flow[]): CongestedFlow[] {
@@ -158,19 +207,16 @@ export class CongestionEngine {
       return { links, coefficients, count: linkCount, classIndex, potential, qps, paths, pathQps };
     });
   }
+}
 
-  private show(picture: Picture | undefined): void {
-    const { counters } = this;
-    for (const { classIndex, direction } of this.picture?.ahead ?? [])
-      counters.setAhead(classIndex, direction, 0);
-    for (const { classIndex, direction } of this.picture?.queues ?? [])
-      counters.queued[classIndex][direction] = 0;
-    for (const [device] of this.picture?.buffers ?? []) counters.bufferUsed[device] = 0;
-    this.picture = picture;
-    for (const { classIndex, direction, bytes } of picture?.ahead ?? [])
-      counters.setAhead(classIndex, direction, bytes);
-    for (const { classIndex, direction, bytes } of picture?.queues ?? [])
-      counters.queued[classIndex][direction] = bytes;
-    for (const [device, bytes] of picture?.buffers ?? []) counters.bufferUsed[device] = bytes;
+const flowsOf = (groups: readonly FlowGroup[]): readonly Flow[] => groups.flatMap(({ flows }) => flows);
+
+function setOf(groups: readonly FlowGroup[]): FlowSet {
+  const set = { key: 0, check: 0, count: 0 };
+  for (const { key, check, count } of groups) {
+    set.key = (set.key + key) >>> 0;
+    set.check = (set.check + check) >>> 0;
+    set.count += count;
   }
+  return set;
 }

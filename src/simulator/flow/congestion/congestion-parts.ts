@@ -4,6 +4,7 @@
 import type { Topology } from '../../../topology/model.js';
 import type { FabricSettings } from '../../settings.js';
 import type { Beliefs } from '../plant/beliefs.js';
+import { Backlog } from './backlog.js';
 import { ByteBook } from '../transport/byte-book.js';
 import { CongestionEngine } from './congestion-engine.js';
 import { congestionNetwork } from './congestion-network.js';
@@ -13,7 +14,9 @@ import type { Counters } from '../polls/counters.js';
 import { Equilibrium } from '../equilibrium/equilibrium.js';
 import type { EventQueue } from '../event-queue.js';
 import { FlowEngine } from '../flow-engine.js';
+import { Passage } from '../transport/passage.js';
 import type { PauseStorms } from '../plant/pause-storms.js';
+import type { PhysicalLayer } from '../plant/physical-layer.js';
 import type { Rates } from '../sharing/rates.js';
 import type { RetransmissionSchedule } from '../transport/retransmission.js';
 import { SharedRates } from '../sharing/shared-rates.js';
@@ -25,6 +28,7 @@ export interface FlowParts {
   topology: Topology;
   settings: FabricSettings;
   queue: EventQueue;
+  physical: PhysicalLayer;
   beliefs: Beliefs;
   connections: Connections;
   counters: Counters;
@@ -37,10 +41,13 @@ export interface FlowParts {
 
 /** @param reuse false: nothing that repeats is looked up */
 export function assembleFlows(parts: FlowParts, reuse: boolean): FlowEngine {
-  const { settings, queue, beliefs, connections, counters, rates, signals, schedule, storms } = parts;
+  const { topology, settings, queue, beliefs, connections, counters, rates, signals, schedule, storms } =
+    parts;
   const solver = new SharedRates(rates.capacities, { reuse });
   const congestion = assembleCongestion(parts, solver);
   congestion.reuse = reuse;
+  const passage = new Passage(settings, parts.physical, counters, storms, senders(topology));
+  const fromDevice = senders(topology).map((port) => topology.ports[port].device);
   return new FlowEngine(
     rates,
     signals,
@@ -50,8 +57,9 @@ export function assembleFlows(parts: FlowParts, reuse: boolean): FlowEngine {
     connections,
     counters,
     solver,
-    new ByteBook(settings, connections, counters, signals, schedule),
+    new ByteBook(settings, connections, counters, schedule),
     congestion,
+    new Backlog(counters, fromDevice, passage),
     storms,
   );
 }
@@ -62,8 +70,15 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
   const network = congestionNetwork(topology, settings, rates, switches, storms, classes, (capacity) =>
     solver.load(capacity),
   );
-  const portOf = Int32Array.from(topology.links.flatMap(({ portA, portB }) => [portA, portB]));
-  const maker = new PictureMaker(network, settings, connections, counters, storms, portOf);
+  const maker = new PictureMaker(
+    network,
+    settings,
+    connections,
+    counters,
+    signals,
+    storms,
+    senders(topology),
+  );
   return new CongestionEngine(
     new Equilibrium(network),
     maker,
@@ -77,3 +92,7 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
     solver,
   );
 }
+
+/** By direction: the port that sends on it. */
+const senders = ({ links }: Topology): Int32Array =>
+  Int32Array.from(links.flatMap(({ portA, portB }) => [portA, portB]));

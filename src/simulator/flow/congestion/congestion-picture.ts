@@ -3,15 +3,18 @@
  *
  * Marks, pauses, drops and notifications are rates; queues and buffers are levels. A pause takes a frame to stop, one to
  * go on, and one per 65535 quanta of 512 bit times in between (IEEE 802.1Qbb). A notification travels back the way of the
- * QP's ACKs in a class of its own. Bytes that wait in a queue have been sent by every port before it and by none after;
- * they are kept per direction, so that what goes into a device equals what comes out, waits and is dropped.
+ * QP's ACKs in a class of its own. What a path loses on its way, what it sends again for that, and what of it waits where
+ * is worked out path by path, hop by hop, so that what goes into a device equals what comes out, waits and is dropped.
  */
 import { packetBytes, type FabricSettings } from '../../settings.js';
-import { ackWay, type Connections } from '../transport/connections.js';
+import { ackWay, type Connections, type Way } from '../transport/connections.js';
 import type { Counters } from '../polls/counters.js';
 import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from '../equilibrium/model.js';
 import { GainBook, type Gains } from './gains.js';
 import type { PauseStorms } from '../plant/pause-storms.js';
+import type { Signals } from '../plant/signals.js';
+import { hopLoss } from '../transport/losses.js';
+import type { FlowWaits } from './backlog.js';
 
 /** Longest pause that one frame asks for, in bit times. */
 const PAUSE_BIT_TIMES = 65535 * 512;
@@ -35,27 +38,36 @@ export interface CongestedFlow extends EquilibriumFlow {
   readonly pathQps: Int32Array;
 }
 
-/** A level of a queue, or of bytes on their way: class index, direction, bytes. */
+/** A level of a queue: class index, direction, bytes. */
 export interface Level {
   classIndex: number;
   direction: number;
   bytes: number;
-  /** Of a queue: its watermark, and what leaves it. */
+  /** Its watermark, and what leaves it. */
   mostBytes: number;
   rate: number;
 }
 
+/** What contended flows have of a switch's buffer, bytes. */
+export interface BufferClaim {
+  device: number;
+  usedBytes: number;
+  /** Free buffer at which the fullest of their ports or queues would be at its threshold; Infinity where one is. */
+  neededBytes: number;
+  /** Of the switch, for all. */
+  sharedBytes: number;
+}
+
 export interface Picture {
-  /** Rates differ from max-min; else only gains of storms are told. */
-  congested: boolean;
   /** Useful bytes/ns of each flow's variable, in the order of the flows. */
   rates: Float64Array;
   gains: Gains;
   queues: readonly Level[];
-  /** Bytes that have crossed a direction and wait in a queue further on. */
-  ahead: readonly Level[];
+  /** What of each flow waits in queues, in the order of the flows. */
+  waits: readonly (FlowWaits | undefined)[];
   /** Buffer in use: device, mean and most bytes. */
   buffers: readonly (readonly [device: number, bytes: number, mostBytes: number])[];
+  claims: readonly BufferClaim[];
   /** QPs that wait behind a pause without end. */
   heldQps: readonly number[];
   /** Directions whose sender is held some of the time. */
@@ -76,6 +88,7 @@ export class PictureMaker {
     private readonly settings: FabricSettings,
     private readonly connections: Connections,
     private readonly counters: Counters,
+    private readonly signals: Signals,
     private readonly storms: PauseStorms,
     /** Port that sends on each direction. */
     private readonly portOf: Int32Array,
@@ -87,23 +100,19 @@ export class PictureMaker {
   make(flows: readonly CongestedFlow[], result: EquilibriumResult): Picture {
     const book = new GainBook();
     const picture: Picture = {
-      congested: result.congested,
       rates: result.rate.slice(0, flows.length),
       gains: [],
       queues: [],
-      ahead: [],
-      buffers: [],
+      waits: [],
+      buffers: this.buffersOf(result),
+      claims: this.claimsOf(result),
       heldQps: [],
       stuck: new Set(),
       paused: new Set(),
       serial: ++this.made,
     };
-    if (result.congested) {
-      this.readQueues(result, picture, book);
-      this.readPaths(flows, result, picture, book);
-      picture.buffers = this.buffersOf(result);
-    }
-    this.addStorms(picture, book);
+    this.readQueues(result, picture, book);
+    this.readPaths(flows, result, picture, book);
     picture.gains = book.close();
     return picture;
   }
@@ -122,9 +131,6 @@ export class PictureMaker {
       }
       const packetsPerNs = rate / this.packetBytes;
       book.add(counters.marked[classIndex], direction, result.markRatio[key] * packetsPerNs);
-      const dropped = (result.dropRatio[key] * result.arrivalRate[key]) / this.packetBytes;
-      book.add(counters.discards[classIndex], this.portOf[direction], dropped);
-      book.add(counters.overflowed, direction, result.discardRate[key] / this.packetBytes);
       const share = result.pausedShare[key];
       if (share >= STANDS_STILL) stuck.add(key);
       if (this.storms.blocks(direction, classIndex)) continue;
@@ -137,15 +143,18 @@ export class PictureMaker {
     picture.stuck = stuck;
   }
 
-  private addStorms({ stuck }: Picture, book: GainBook): void {
+  /** @param isStuck whether flows cross a queue (class × directions + direction) that sends nothing */
+  stormGains(isStuck: (queue: number) => boolean): Gains {
     const { counters, network, storms, connections } = this;
+    const book = new GainBook();
     for (const { direction, classIndex, on } of storms.all) {
       if (!on || !connections.carries(direction ^ 1)) continue;
       book.add(counters.pauseFrames, direction, pauseFramesPerNs(0, 1, network.capacity[direction]));
       const held = storms.blocks(direction, classIndex) || storms.loses(direction, classIndex);
-      const known = stuck.has(classIndex * network.directions + direction);
+      const known = isStuck(classIndex * network.directions + direction);
       if (held || known) book.add(counters.pausedNs, direction, 1);
     }
+    return book.close();
   }
 
   private readPaths(
@@ -154,28 +163,103 @@ export class PictureMaker {
     picture: Picture,
     book: GainBook,
   ): void {
-    const ahead = new Map<number, number>();
-    const repeated = new Map<number, number>();
     const held: number[] = [];
-    for (let index = 0; index < flows.length; index++) {
+    const crowds = this.crowds(flows, result, picture.stuck);
+    picture.waits = flows.map((flow, index) => {
       const first = result.pathStart[index];
-      if (result.pathStart[index + 1] === first) continue;
-      const flow = flows[index];
+      if (result.pathStart[index + 1] === first) return undefined;
+      const waits = { path: [] as number[], place: [] as number[], bytes: [] as number[] };
       for (let path = 0; path < flow.paths.count; path++) {
-        const sent = flow.paths.weights[path] * result.rate[index] * result.pathSentRatio[first + path];
-        this.addNotices(flow, path, first + path, sent, result, book);
-        this.addBacklog(flow, path, sent, result, ahead);
+        const useful = flow.paths.weights[path] * result.rate[index];
+        const sent = this.readHops(flow, path, useful, first + path, result, book, waits, crowds);
+        this.addNotices(flow, path, first + path, sent, useful, result, book);
         if (this.blocked(flow, path, picture.stuck)) held.push(flow.pathQps[path]);
-        if (result.pathSentRatio[first + path] > 1) this.noteRepeats(flow, path, result, repeated);
+      }
+      return waits.path.length > 0 ? waits : undefined;
+    });
+    picture.heldQps = held;
+  }
+
+  /**
+   * Follows a path from hop to hop: what it sends beyond its useful bytes, what is dropped of it, and what waits.
+   * @param crowds weights of the paths that stand before queues which send nothing
+   * @returns bytes/ns that it sends
+   */
+  private readHops(
+    { paths, classIndex }: CongestedFlow,
+    path: number,
+    useful: number,
+    place: number,
+    result: EquilibriumResult,
+    book: GainBook,
+    waits: { path: number[]; place: number[]; bytes: number[] },
+    crowds: ReadonlyMap<number, number>,
+  ): number {
+    const { counters, network } = this;
+    const [start, end] = [paths.starts[path], paths.starts[path + 1]];
+    const lossy = result.pathLossRatio[place] > 0;
+    let sent = useful;
+    if (lossy) {
+      // A search ends near its aim: useful bytes must arrive.
+      let passes = 1;
+      for (let at = start; at < end; at++) passes *= this.passing(classIndex, paths.links[at], result).all;
+      sent *= Math.max(result.pathSentRatio[place], 1 / passes);
+    }
+    let arrives = sent;
+    for (let at = start; at < end; at++) {
+      const direction = paths.links[at];
+      const key = classIndex * network.directions + direction;
+      const level = network.isSwitch[network.fromDevice[direction]] === 1 ? result.queueBytes[key] : 0;
+      const crowd = crowds.get(key);
+      const { data, queue, port } = this.passing(classIndex, direction, result);
+      const share = crowd === undefined ? arrives / data : paths.weights[path] / crowd;
+      if (level > 0 && share > 0) {
+        waits.path.push(path);
+        waits.place.push(at);
+        waits.bytes.push(level * share);
+      }
+      if (!lossy) continue;
+      const crosses = arrives * queue;
+      book.add(counters.discards[classIndex], this.portOf[direction], (arrives - crosses) / this.packetBytes);
+      book.add(counters.carried[classIndex], direction, Math.max(0, crosses - useful));
+      arrives = crosses * port;
+      book.add(counters.overflowed, direction, (crosses - arrives) / this.packetBytes);
+    }
+    return sent;
+  }
+
+  /** Data that comes to a queue, and the shares of it that are not dropped there, nor on arrival at the next device. */
+  private passing(
+    classIndex: number,
+    direction: number,
+    result: EquilibriumResult,
+  ): { data: number; queue: number; port: number; all: number } {
+    const key = classIndex * this.network.directions + direction;
+    const carried = result.carriedDataRate[key];
+    const data = carried + result.dropRatio[key] * result.arrivalRate[key];
+    const queue = data > 0 ? carried / data : 1;
+    const port = carried > 0 ? 1 - result.discardRate[key] / carried : 1;
+    return { data, queue, port, all: queue * port };
+  }
+
+  /** By queue that sends nothing: weights of the paths that stand before it. */
+  private crowds(
+    flows: readonly CongestedFlow[],
+    result: EquilibriumResult,
+    stuck: ReadonlySet<number>,
+  ): Map<number, number> {
+    const crowds = new Map<number, number>();
+    for (let index = 0; stuck.size > 0 && index < flows.length; index++) {
+      if (result.pathStart[index + 1] === result.pathStart[index]) continue;
+      const { paths, classIndex } = flows[index];
+      for (let path = 0; path < paths.count; path++) {
+        for (let at = paths.starts[path]; at < paths.starts[path + 1]; at++) {
+          const key = classIndex * this.network.directions + paths.links[at];
+          if (stuck.has(key)) crowds.set(key, (crowds.get(key) ?? 0) + paths.weights[path]);
+        }
       }
     }
-    this.addRepeats(flows, result, repeated, book);
-    picture.heldQps = held;
-    picture.ahead = [...ahead].map(([key, bytes]) => {
-      const direction = key % this.network.directions;
-      const classIndex = (key - direction) / this.network.directions;
-      return { classIndex, direction, bytes, mostBytes: bytes, rate: 0 };
-    });
+    return crowds;
   }
 
   /** Marks that arrive, the notifications they cause, and what losses mean for the NICs at both ends. */
@@ -184,6 +268,7 @@ export class PictureMaker {
     path: number,
     place: number,
     sent: number,
+    useful: number,
     result: EquilibriumResult,
     book: GainBook,
   ): void {
@@ -195,36 +280,27 @@ export class PictureMaker {
     book.add(counters.markedReceived, destinationNic, arriving * result.pathMarkRatio[place]);
     if (loss > 0) {
       book.add(counters.sequenceErrors, sourceNic, (sent * loss) / this.packetBytes);
-      const useful = sent / result.pathSentRatio[place] / this.packetBytes;
-      book.add(counters.outOfSequence, destinationNic, Math.max(0, arriving - useful));
+      book.add(counters.outOfSequence, destinationNic, Math.max(0, arriving - useful / this.packetBytes));
     }
     const notices = result.pathCnpPerNs[place];
     if (notices === 0 || network.dcqcn === null) return;
     book.add(counters.cnpSent, destinationNic, notices);
-    book.add(counters.cnpHandled, sourceNic, notices);
-    const way = ackWay(qp);
-    for (let hop = 0; hop < connections.length(way); hop++) {
-      const direction = connections.direction(way, hop);
-      book.add(counters.carried[this.cnpClass], direction, notices * this.settings.ackBytes);
-    }
+    book.add(counters.cnpHandled, sourceNic, notices * this.sendNotices(ackWay(qp), notices, book));
   }
 
-  /** The path's part of each queue has crossed all directions before it. */
-  private addBacklog(
-    { paths, classIndex }: CongestedFlow,
-    path: number,
-    sent: number,
-    result: EquilibriumResult,
-    ahead: Map<number, number>,
-  ): void {
-    let waiting = 0;
-    for (let at = paths.starts[path + 1] - 1; at >= paths.starts[path]; at--) {
-      const key = classIndex * this.network.directions + paths.links[at];
-      if (waiting > 0) ahead.set(key, (ahead.get(key) ?? 0) + waiting);
-      const arrives = result.arrivalRate[key];
-      const isSwitch = this.network.isSwitch[this.network.fromDevice[paths.links[at]]] === 1;
-      if (arrives > 0 && isSwitch) waiting += (result.queueBytes[key] * Math.min(sent, arrives)) / arrives;
+  /** Counts notifications on their way back. @returns the share of them that arrives */
+  private sendNotices(way: Way, notices: number, book: GainBook): number {
+    const { counters, connections, cnpClass, settings, signals } = this;
+    let arrives = 1;
+    for (let hop = 0; hop < connections.length(way); hop++) {
+      const direction = connections.direction(way, hop);
+      const lost = arrives * hopLoss(signals.ackLoss, direction);
+      arrives -= lost;
+      book.add(counters.carried[cnpClass], direction, notices * arrives * settings.ackBytes);
+      book.add(counters.vanished[cnpClass], direction, notices * lost * settings.ackBytes);
+      book.add(counters.damaged, direction, notices * lost);
     }
+    return arrives;
   }
 
   private blocked({ paths, classIndex }: CongestedFlow, path: number, stuck: ReadonlySet<number>): boolean {
@@ -235,51 +311,31 @@ export class PictureMaker {
     return false;
   }
 
-  private noteRepeats(
-    { paths, classIndex }: CongestedFlow,
-    path: number,
-    result: EquilibriumResult,
-    repeated: Map<number, number>,
-  ): void {
-    for (let at = paths.starts[path]; at < paths.starts[path + 1]; at++) {
-      const key = classIndex * this.network.directions + paths.links[at];
-      repeated.set(key, result.carriedRate[key]);
-    }
-  }
-
-  /** Bytes on the wire beyond the useful ones, on directions that carry packets sent again. */
-  private addRepeats(
-    flows: readonly CongestedFlow[],
-    result: EquilibriumResult,
-    repeated: Map<number, number>,
-    book: GainBook,
-  ): void {
-    if (repeated.size === 0) return;
-    const { directions } = this.network;
-    flows.forEach(({ paths, classIndex }, index) => {
-      for (let path = 0; path < paths.count; path++) {
-        const useful = paths.weights[path] * result.rate[index];
-        for (let at = paths.starts[path]; at < paths.starts[path + 1]; at++) {
-          const key = classIndex * directions + paths.links[at];
-          const carried = repeated.get(key);
-          if (carried !== undefined) repeated.set(key, carried - useful);
-        }
-      }
-    });
-    for (const [key, bytesPerNs] of repeated) {
-      const direction = key % directions;
-      const byClass = this.counters.carried[(key - direction) / directions];
-      book.add(byClass, direction, Math.max(0, bytesPerNs));
-    }
-  }
-
   private buffersOf(result: EquilibriumResult): [number, number, number][] {
     const buffers: [number, number, number][] = [];
-    const { isSwitch } = this.network;
-    for (let device = 0; device < isSwitch.length; device++) {
-      const most = result.bufferMaxBytes[device];
-      if (isSwitch[device] === 1 && most > 0) buffers.push([device, result.bufferBytes[device], most]);
+    const { devices } = result;
+    for (let at = 0; at < result.deviceCount; at++) {
+      const device = devices[at];
+      const most = exact(result.bufferMaxBytes[device]);
+      if (most > 0) buffers.push([device, exact(result.bufferBytes[device]), most]);
     }
     return buffers;
   }
+
+  private claimsOf(result: EquilibriumResult): BufferClaim[] {
+    const claims: BufferClaim[] = [];
+    for (let at = 0; at < result.deviceCount; at++) {
+      const device = result.devices[at];
+      claims.push({
+        device,
+        usedBytes: result.bufferBytes[device],
+        neededBytes: result.bufferNeededBytes[device],
+        sharedBytes: result.bufferSharedBytes[device],
+      });
+    }
+    return claims;
+  }
 }
+
+/** Bytes in steps of 2^-10: sums of such amounts are exact, in whatever order they come and go. */
+const exact = (bytes: number): number => Math.round(bytes * 1024) / 1024;

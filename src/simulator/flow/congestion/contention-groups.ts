@@ -1,14 +1,16 @@
 /**
- * Running flows in groups that share links, directly or through others, and which of these groups are contended.
+ * Running flows in groups that share links, directly or through others, and the steady state of those in contention.
  *
- * What happens in one group is no business of another, so whether a group is contended is a question about its own
- * active flows, remembered by their set. Two sums of words per flow stand for the set; they wrap, and both must agree.
- * Groups only ever merge. Flows inside a host belong to a group as well, since they share its scale-up network with
- * flows that leave it; a group without any flow over the fabric is never asked about.
+ * What happens in one group is no business of another but for the buffers of switches (joint-buffers.ts), so its steady
+ * state is a question about its own active flows, remembered by their set. Two sums of words per flow stand for the
+ * set; they wrap, and both must agree. Groups only ever merge. Flows inside a host belong to a group as well, since they
+ * share its scale-up network with flows that leave it; a group without any flow over the fabric is never asked about.
  */
 import { mix32 } from '../../../kernel/prng.js';
 import type { FlowShape } from '../sharing/flow-shape.js';
 import { flowOrder, type Flow } from '../jobs/running-flow.js';
+import type { Picture } from './congestion-picture.js';
+import type { Piece } from './pieces.js';
 
 /** Sets that a group remembers. */
 const MOST_KNOWN = 4096;
@@ -32,12 +34,15 @@ export class FlowGroup implements FlowSet {
   count = 0;
   /** Active ones that cross the fabric, in their fixed order. */
   readonly flows: Flow[] = [];
-  contended = false;
+  /** Steady state of these flows alone; undefined where nothing is contended. */
+  picture: Picture | undefined;
+  /** What is shown of it, alone or with others: one piece, more after groups have merged, none where it is calm. */
+  pieces: readonly Piece[] = [];
   dirty = false;
   /** A flow over the fabric has been here. */
   crossing = false;
   mergedInto: FlowGroup | undefined;
-  readonly known = new Map<number, FlowSet & { contended: boolean }>();
+  readonly known = new Map<number, FlowSet & { picture: Picture | undefined }>();
 
   constructor(readonly index: number) {}
 }
@@ -51,8 +56,8 @@ export class ContentionGroups {
   private readonly groupOfShape = new WeakMap<FlowShape, { version: number; group: FlowGroup }>();
 
   constructor(
-    /** Whether flows of a group are held by the fabric. */
-    private readonly isContended: (flows: readonly Flow[]) => boolean,
+    /** Steady state of a group's flows, undefined where the fabric does not hold them. */
+    private readonly solve: (flows: readonly Flow[]) => Picture | undefined,
     private readonly reuse: () => boolean,
   ) {}
 
@@ -80,32 +85,34 @@ export class ContentionGroups {
   forget(): void {
     for (const group of this.all) {
       group.known.clear();
-      this.touch(group);
+      if (group.flows.length > 0 || group.picture !== undefined) this.touch(group);
     }
   }
 
-  /** Brings `contended` up to date with what has entered and left. */
-  review(): void {
-    if (this.dirty.length === 0) return;
+  /** Brings `contended` and the groups' pictures up to date with what has entered and left; true if anything has. */
+  review(): boolean {
+    if (this.dirty.length === 0) return false;
     let changed = false;
     for (const group of this.dirty) {
       group.dirty = false;
-      const before = group.contended;
-      group.contended = group.mergedInto === undefined && group.flows.length > 0 && this.judge(group);
-      changed ||= before !== group.contended;
+      const before = group.picture;
+      group.picture =
+        group.mergedInto === undefined && group.flows.length > 0 ? this.judge(group) : undefined;
+      changed ||= (before === undefined) !== (group.picture === undefined);
     }
     this.dirty.length = 0;
-    if (changed) this.contended = this.all.filter((group) => group.contended);
+    if (changed) this.contended = this.all.filter((group) => group.picture !== undefined);
+    return true;
   }
 
-  private judge(group: FlowGroup): boolean {
+  private judge(group: FlowGroup): Picture | undefined {
     const key = mapKey(group);
     const found = this.reuse() ? group.known.get(key) : undefined;
-    if (found !== undefined && sameSet(found, group)) return found.contended;
+    if (found !== undefined && sameSet(found, group)) return found.picture;
     if (group.known.size >= MOST_KNOWN) group.known.clear();
-    const contended = this.isContended(group.flows);
-    group.known.set(key, { key: group.key, check: group.check, count: group.count, contended });
-    return contended;
+    const picture = this.solve(group.flows);
+    group.known.set(key, { key: group.key, check: group.check, count: group.count, picture });
+    return picture;
   }
 
   private weigh(group: FlowGroup, { shape, classIndex }: Flow, sign: number): void {
@@ -144,6 +151,7 @@ export class ContentionGroups {
     if (one === other) return one;
     const [kept, gone] = one.index < other.index ? [one, other] : [other, one];
     gone.mergedInto = kept;
+    kept.pieces = [...kept.pieces, ...gone.pieces];
     kept.key = (kept.key + gone.key) >>> 0;
     kept.check = (kept.check + gone.check) >>> 0;
     kept.count += gone.count;

@@ -48,19 +48,20 @@ export class StartTransients {
 
   /**
    * Counts what the flows that begin now leave behind.
+   * @param before what was shown of these flows
    * @param flows all that the picture is about, at their rates of before
    * @param begun those of them that begin, in the same order
    * @param rateOf bytes/ns of a flow's variable: of one that begins if nothing in the fabric held it, else its present rate
    */
   count(
-    before: Picture | undefined,
+    before: readonly Picture[],
     picture: Picture,
     flows: readonly Flow[],
     begun: readonly Flow[],
     rateOf: (flow: Flow, begins: boolean) => number,
     reuse: boolean,
   ): void {
-    const key = `${before?.serial ?? 0} ${begun.map(({ shape }) => shape!.id).join()}`;
+    const key = `${before.map(({ serial }) => serial).join()} ${begun.map(({ shape }) => shape!.id).join()}`;
     let known = this.known.get(picture);
     if (known === undefined) this.known.set(picture, (known = new Map<string, Transient>()));
     let transient = reuse ? known.get(key) : undefined;
@@ -81,7 +82,7 @@ export class StartTransients {
   }
 
   private meet(
-    before: Picture | undefined,
+    before: readonly Picture[],
     picture: Picture,
     flows: readonly Flow[],
     begun: ReadonlySet<Flow>,
@@ -102,7 +103,7 @@ export class StartTransients {
         qps: [],
       });
     }
-    for (const { classIndex, direction, bytes } of before?.queues ?? []) {
+    for (const { classIndex, direction, bytes } of before.flatMap(({ queues }) => queues)) {
       const queue = met.get(classIndex * directions + direction);
       if (queue !== undefined) queue.queuedBytes = bytes;
     }

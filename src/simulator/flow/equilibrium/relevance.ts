@@ -2,54 +2,82 @@
  * Which queues can bind anybody in the steady state of lossless switches; the others are left out of the search.
  *
  * A coupled ring over hundreds of hosts crosses a thousand queues and is held by one or two. Where nothing is dropped no
- * queue carries more than its capacity, so each bounds its flows; a queue that those bounds can not fill is idle, and
- * so is one whose flows load another one more, relative to its capacity. What is left, and all queues in front of it on
- * some path, since their far ports may fill and pause, is the whole problem. Of NICs one of those that mean the same
- * is enough. Where packets may be dropped repeats load queues beyond all bounds, and every queue counts.
+ * queue carries more than its capacity, so each bounds its flows, and a queue that those bounds can not fill is idle. Of
+ * the rest the bottlenecks of max-min rates are tried first, and what turns out full at the rates found joins them
+ * (an active-set method). Of NICs one of those that mean the same is enough. While no port comes near its pause
+ * threshold that is the whole problem; else all queues in front of one that may fill take part, since their far ports
+ * may hold them. Where packets may be dropped repeats load queues beyond all bounds, and every queue counts.
  */
 import type { Census } from './census.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
 import { roomBytes, roomFloat64, roomInt32 } from './room.js';
 
-const { min } = Math;
+const { max, min } = Math;
 
-/** What is less full than another by this share never has a queue beside it; more than the tolerance of TIE. */
+/** What is less full than this may be left out; the rest is more than the tolerance of TIE. */
 const LESS = 1 - 1e-3;
 const ROUNDING = 1e-9;
 
 export class Relevance {
   /** By queue of the census: 1 where it takes part. */
   kept = new Uint8Array(64);
+  /** Queues of switches that may fill, in order of the census. */
+  private mayFill = new Int32Array(64);
+  private mayFillCount = 0;
   /** By queue of the census, and one more: its flows in ascending order, and their coefficients over its capacity. */
   private columnStart = new Int32Array(65);
   private columnFlow = new Int32Array(256);
   private columnShare = new Float64Array(256);
-  private bound = new Float64Array(64);
   private load = new Float64Array(64);
-  private order = new Int32Array(64);
-  /** By flow: the last column entry of a kept queue, and by column entry the one before. */
-  private lastOf = new Int32Array(64);
-  private before = new Int32Array(256);
-  private queueOfEntry = new Int32Array(256);
+  private next = new Int32Array(65);
+  /** By flow: most that it can have, its max-min rate, and the NIC that is kept for it. */
+  private bound = new Float64Array(64);
+  private fair = new Float64Array(64);
+  private nicOf = new Int32Array(64);
 
   constructor(
     private readonly network: EquilibriumNetwork,
     private readonly census: Census,
   ) {}
 
-  find(flows: readonly EquilibriumFlow[]): void {
+  /** Keeps what is tried first; false where packets may be dropped, and then all of it. */
+  begin(): boolean {
     const { census } = this;
     this.kept = roomBytes(this.kept, census.queueCount);
     if (this.mayDrop()) {
       this.kept.fill(1, 0, census.queueCount);
-      return;
+      return false;
     }
     this.kept.fill(0, 0, census.queueCount);
     this.fillColumns();
     this.findBounds();
-    this.keep(0);
-    this.keep(1);
+    this.findFilling();
+    this.keepNics();
+    this.keepBottlenecks();
+    return true;
+  }
+
+  /** Keeps what is full at these rates, by flow; true when that is more than before. */
+  grow(rate: Float64Array): boolean {
+    let grew = false;
+    for (let at = 0; at < this.mayFillCount; at++) {
+      const queue = this.mayFill[at];
+      if (this.kept[queue] === 1 || this.fullness(queue, rate) < LESS) continue;
+      this.kept[queue] = 1;
+      grew = true;
+    }
+    return grew;
+  }
+
+  /** Keeps all that may fill, and all in front of it. */
+  keepPorts(flows: readonly EquilibriumFlow[]): void {
+    for (let at = 0; at < this.mayFillCount; at++) this.kept[this.mayFill[at]] = 1;
     while (this.keepBefore(flows));
+  }
+
+  /** Keeps all. */
+  keepAll(): void {
+    this.kept.fill(1, 0, this.census.queueCount);
   }
 
   /** Some switch on the way drops, or has too little headroom for what is under way when it pauses. */
@@ -77,23 +105,20 @@ export class Relevance {
     this.columnStart = roomInt32(this.columnStart, queueCount + 1);
     this.columnFlow = roomInt32(this.columnFlow, entries);
     this.columnShare = roomFloat64(this.columnShare, entries);
-    this.before = roomInt32(this.before, entries);
-    this.queueOfEntry = roomInt32(this.queueOfEntry, entries);
-    this.order = roomInt32(this.order, queueCount + 1);
-    const { columnStart, order } = this;
+    this.next = roomInt32(this.next, queueCount + 1);
+    const { columnStart, next } = this;
     columnStart.fill(0, 0, queueCount + 1);
     for (let entry = 0; entry < entries; entry++) columnStart[entryQueue[entry] + 1]++;
     for (let queue = 0; queue < queueCount; queue++) {
       columnStart[queue + 1] += columnStart[queue];
-      order[queue] = columnStart[queue];
+      next[queue] = columnStart[queue];
     }
     for (let flow = 0; flow < flowCount; flow++) {
       for (let entry = entryStart[flow]; entry < entryStart[flow + 1]; entry++) {
         const queue = entryQueue[entry];
-        const place = order[queue]++;
+        const place = next[queue]++;
         this.columnFlow[place] = flow;
         this.columnShare[place] = census.entryCoefficient[entry] / census.capacity[queue];
-        this.queueOfEntry[place] = queue;
       }
     }
   }
@@ -103,10 +128,8 @@ export class Relevance {
     const { census } = this;
     const { flowCount, queueCount } = census;
     this.bound = roomFloat64(this.bound, flowCount);
-    this.lastOf = roomInt32(this.lastOf, flowCount);
     this.load = roomFloat64(this.load, queueCount);
     this.bound.set(census.alone.subarray(0, flowCount));
-    this.lastOf.fill(-1, 0, flowCount);
     for (let place = 0; place < census.entryStart[flowCount]; place++) {
       const flow = this.columnFlow[place];
       this.bound[flow] = min(this.bound[flow], 1 / this.columnShare[place]);
@@ -114,42 +137,103 @@ export class Relevance {
     census.loads(census.alone, this.load);
   }
 
-  /** Keeps those NICs, or those queues of switches, that could be the fullest of their flows. */
-  private keep(fromSwitch: number): void {
-    const { census, kept, order } = this;
-    let count = 0;
+  private findFilling(): void {
+    const { census } = this;
+    this.mayFill = roomInt32(this.mayFill, census.queueCount);
+    this.mayFillCount = 0;
     for (let queue = 0; queue < census.queueCount; queue++) {
-      if (census.fromSwitch[queue] !== fromSwitch) continue;
-      if (fromSwitch === 0 || this.mayFill(queue)) order[count++] = queue;
+      if (census.fromSwitch[queue] === 0 || !census.exceeds(queue, this.load)) continue;
+      // Other classes on the link decide how much of it is left, so such a queue is kept whatever it carries.
+      const shared = this.shared(queue);
+      // Of a receiver that takes nothing the product is no number.
+      if (!shared && this.fullness(queue, this.bound) < LESS) continue;
+      if (shared || census.capacity[queue] === 0) this.kept[queue] = 1;
+      this.mayFill[this.mayFillCount++] = queue;
     }
-    const fullness = (queue: number): number => census.wishLoad[queue] / census.capacity[queue];
-    const sorted = order.subarray(0, count).sort((one, other) => {
-      const more = fullness(other) - fullness(one);
-      return more > 0 || more < 0 ? more : one - other;
-    });
-    if (fromSwitch === 1) this.lastOf.fill(-1, 0, census.flowCount);
-    for (let at = 0; at < count; at++) {
-      const queue = sorted[at];
-      if (!this.shared(queue) && this.isCovered(queue, fromSwitch === 1)) continue;
-      kept[queue] = 1;
-      for (let place = this.columnStart[queue]; place < this.columnStart[queue + 1]; place++) {
-        this.before[place] = this.lastOf[this.columnFlow[place]];
-        this.lastOf[this.columnFlow[place]] = place;
+  }
+
+  /** Load over capacity at rates by flow. */
+  private fullness(queue: number, rate: Float64Array): number {
+    let full = 0;
+    for (let place = this.columnStart[queue]; place < this.columnStart[queue + 1]; place++) {
+      full += this.columnShare[place] * rate[this.columnFlow[place]];
+    }
+    return full;
+  }
+
+  /** A NIC with one flow is left out where another one bounds the flow as much; all others are kept. */
+  private keepNics(): void {
+    const { census, columnFlow, columnShare, columnStart, kept, nicOf } = this;
+    this.nicOf = roomInt32(nicOf, census.flowCount);
+    this.nicOf.fill(-1, 0, census.flowCount);
+    for (let queue = 0; queue < census.queueCount; queue++) {
+      if (census.fromSwitch[queue] === 1) continue;
+      const first = columnStart[queue];
+      const flow = columnFlow[first];
+      const known = this.nicOf[flow];
+      if (columnStart[queue + 1] - first > 1 || this.shared(queue)) kept[queue] = 1;
+      else if (known < 0 || columnShare[first] > columnShare[columnStart[known]] * (1 + ROUNDING)) {
+        if (known >= 0) kept[known] = 0;
+        kept[queue] = 1;
+        this.nicOf[flow] = queue;
       }
     }
   }
 
-  /** What hosts would send is too much for it, and so is the most that its flows can have elsewhere. */
-  private mayFill(queue: number): boolean {
-    const { census } = this;
-    if (!census.exceeds(queue, this.load)) return false;
-    if (this.shared(queue)) return true;
-    let full = 0;
-    for (let place = this.columnStart[queue]; place < this.columnStart[queue + 1]; place++) {
-      full += this.columnShare[place] * this.bound[this.columnFlow[place]];
+  /** Progressive filling: all flows grow alike until a queue is full, or hosts give no more. */
+  private keepBottlenecks(): void {
+    const { census, fair } = this;
+    this.fair = roomFloat64(fair, census.flowCount);
+    this.fair.fill(-1, 0, census.flowCount);
+    let left = census.flowCount;
+    while (left > 0) {
+      let level = Infinity;
+      for (let flow = 0; flow < census.flowCount; flow++) {
+        if (this.fair[flow] < 0) level = min(level, census.wish[flow]);
+      }
+      let fullest = -1;
+      for (let at = 0; at < this.mayFillCount; at++) {
+        const full = this.fullAt(this.mayFill[at]);
+        if (full >= level) continue;
+        level = full;
+        fullest = this.mayFill[at];
+      }
+      if (fullest >= 0) this.kept[fullest] = 1;
+      left -= fullest >= 0 ? this.fixOn(fullest, level) : this.fixBelow(level);
     }
-    // Of a receiver that takes nothing the product is no number.
-    return !(full < LESS);
+  }
+
+  /** Rate of the flows that still grow at which a queue is full, Infinity without such flows. */
+  private fullAt(queue: number): number {
+    let room = 1;
+    let weight = 0;
+    for (let place = this.columnStart[queue]; place < this.columnStart[queue + 1]; place++) {
+      const rate = this.fair[this.columnFlow[place]];
+      if (rate < 0) weight += this.columnShare[place];
+      else room -= rate === 0 ? 0 : this.columnShare[place] * rate;
+    }
+    return weight > 0 ? max(0, room) / weight : Infinity;
+  }
+
+  private fixOn(queue: number, level: number): number {
+    let fixed = 0;
+    for (let place = this.columnStart[queue]; place < this.columnStart[queue + 1]; place++) {
+      if (this.fair[this.columnFlow[place]] >= 0) continue;
+      this.fair[this.columnFlow[place]] = level;
+      fixed++;
+    }
+    return fixed;
+  }
+
+  private fixBelow(level: number): number {
+    const { census, fair } = this;
+    let fixed = 0;
+    for (let flow = 0; flow < census.flowCount; flow++) {
+      if (fair[flow] >= 0 || census.wish[flow] > level) continue;
+      fair[flow] = level;
+      fixed++;
+    }
+    return fixed;
   }
 
   /** Other classes use the link as well: how much of it is left depends on them. */
@@ -160,30 +244,6 @@ export class Relevance {
       if (census.queueAt(census.queueDirection[queue], other) >= 0) return true;
     }
     return false;
-  }
-
-  /** Each of its flows loads one that is kept as much or more. @param strictly and together they load that one more */
-  private isCovered(queue: number, strictly: boolean): boolean {
-    const first = this.columnFlow[this.columnStart[queue]];
-    for (let place = this.lastOf[first]; place >= 0; place = this.before[place]) {
-      if (this.covers(this.queueOfEntry[place], queue, strictly)) return true;
-    }
-    return false;
-  }
-
-  private covers(one: number, other: number, strictly: boolean): boolean {
-    const { census, columnFlow, columnShare, columnStart } = this;
-    if (census.capacity[other] === 0) return false;
-    let place = columnStart[one];
-    const end = columnStart[one + 1];
-    for (let at = columnStart[other]; at < columnStart[other + 1]; at++) {
-      while (place < end && columnFlow[place] < columnFlow[at]) place++;
-      if (place === end || columnFlow[place] !== columnFlow[at]) return false;
-      if (columnShare[at] > columnShare[place] * (1 + ROUNDING)) return false;
-    }
-    if (!strictly || census.capacity[one] === 0) return true;
-    const fullness = census.wishLoad[one] / census.capacity[one];
-    return census.wishLoad[other] / census.capacity[other] < LESS * fullness;
   }
 
   /** Keeps what comes before a kept queue of a switch on some path; true when that were more. */

@@ -1,6 +1,7 @@
 /**
  * The state of one flow of the engine, and its life: told to start, running or standing still, then the tail.
  */
+import type { FlowBacklog } from '../congestion/backlog.js';
 import type { FlowGroup } from '../congestion/contention-groups.js';
 import type { FlowShape } from '../sharing/flow-shape.js';
 
@@ -32,6 +33,8 @@ export interface Flow {
   settledNs: number;
   /** Bytes of the variable that no counter has seen yet. */
   unread: number;
+  /** What of it waits in queues, if anything does. */
+  backlog: FlowBacklog | undefined;
   event: number;
 }
 
@@ -49,6 +52,7 @@ export const idleFlow = (): Flow => ({
   rate: 0,
   settledNs: 0,
   unread: 0,
+  backlog: undefined,
   event: -1,
 });
 

@@ -9,7 +9,7 @@
  * Not modelled: the watchdog's own poll interval, and the watchdogs of ports further up, which the first to act frees.
  */
 import { directionFrom, peerPort, type Topology } from '../../../topology/model.js';
-import { packetBytes, type FabricSettings } from '../../settings.js';
+import type { FabricSettings } from '../../settings.js';
 import type { Counters } from '../polls/counters.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
@@ -112,9 +112,6 @@ export class PauseStorms {
     if (storm.on) {
       storm.broken = true;
       this.counters.watchdogDetected[classIndex][port]++;
-      const bytesEach = packetBytes(this.settings);
-      const waiting = this.counters.queued[classIndex][direction] / bytesEach;
-      this.countLoss(direction, classIndex, waiting, bytesEach);
       return;
     }
     this.counters.watchdogRestored[classIndex][port]++;

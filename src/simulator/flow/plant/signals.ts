@@ -49,6 +49,8 @@ const HEALTHY_MOST = 7e-10;
 export class Signals {
   /** By direction: probability that a full frame is lost at the receiver. */
   readonly frameLoss: Float64Array;
+  /** As `frameLoss`, of an ACK or a notification. */
+  readonly ackLoss: Float64Array;
   /** By direction, as counted at the receiver. */
   readonly correctedCodewords: Float64Array;
   readonly uncorrectedCodewords: Float64Array;
@@ -83,6 +85,7 @@ export class Signals {
     const directions = 2 * topology.links.length;
     const numbers = (): Float64Array => new Float64Array(directions);
     this.frameLoss = numbers();
+    this.ackLoss = numbers();
     this.correctedCodewords = numbers();
     this.uncorrectedCodewords = numbers();
     this.symbolErrors = numbers();
@@ -169,18 +172,21 @@ export class Signals {
     this.uncorrectedShare[direction] = codewordErrorRatio(ratio);
     this.symbolsEach[direction] = FEC_SYMBOLS * symbolErrorRatio(ratio);
     const described = this.topology.links[direction >> 1].lossRatio;
-    const lost = frameLossRatio(ratio, packetBytes(this.settings));
-    this.setFrameLoss(direction, 1 - (1 - described) * (1 - lost));
+    const lossOf = (bytes: number): number => {
+      const loss = 1 - (1 - described) * (1 - frameLossRatio(ratio, bytes));
+      // Fewer than one frame in 1e15 is none in any drill, and must not cost a path review.
+      return loss < 1e-15 ? 0 : loss;
+    };
+    this.ackLoss[direction] = lossOf(this.settings.ackBytes);
+    this.setFrameLoss(direction, lossOf(packetBytes(this.settings)));
     this.follow(nowNs, direction);
   }
 
   private setFrameLoss(direction: number, loss: number): void {
-    // Fewer than one frame in 1e15 is none in any drill, and must not cost a path review.
-    const counted = loss < 1e-15 ? 0 : loss;
     const before = this.frameLoss[direction];
-    if (counted === before) return;
-    this.lossy += Number(counted > 0) - Number(before > 0);
-    this.frameLoss[direction] = counted;
+    if (loss === before) return;
+    this.lossy += Number(loss > 0) - Number(before > 0);
+    this.frameLoss[direction] = loss;
     this.version++;
   }
 

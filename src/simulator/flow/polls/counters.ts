@@ -15,7 +15,7 @@ export class Counters {
   /** By class, then direction: bytes that crossed the link. */
   readonly carried: readonly Float64Array[];
   /** By class, then direction: bytes that have crossed it and wait in a queue further on. */
-  private readonly ahead: readonly Float64Array[];
+  readonly ahead: readonly Float64Array[];
   /** The highest reading of the two together: none falls behind an older one. */
   private readonly most: readonly Float64Array[];
   /** By class, then direction: bytes sent that never arrived. */
@@ -141,11 +141,6 @@ export class Counters {
     const most = this.most[classIndex];
     if (now > most[direction]) most[direction] = now;
     return most[direction];
-  }
-
-  /** @param bytes that have crossed the direction and wait in a queue further on, from now on */
-  setAhead(classIndex: number, direction: number, bytes: number): void {
-    this.ahead[classIndex][direction] = bytes;
   }
 
   discarded(port: number): number {

@@ -11,7 +11,7 @@ import type { Topology } from '../../../topology/model.js';
 import type { FlowEdge } from '../../../workload/flows.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from '../transport/connections.js';
-import { lossyQp, pathLoss, slowdown, type LossyQp } from '../transport/losses.js';
+import { hopLoss, lossyQp, pathLoss, slowdown, type LossyQp } from '../transport/losses.js';
 import { hostRead, hostWrite, scaleUpIn, scaleUpOut, type Rates } from './rates.js';
 import type { EquilibriumPaths } from '../equilibrium/model.js';
 import { gatherPaths } from './shape-paths.js';
@@ -39,6 +39,14 @@ export interface ShapeContext {
   shapes: number;
 }
 
+/** Per unit of a shape's variable: bytes that a direction's far end can't read, and those frames in full packets. */
+export interface Damage {
+  bytes: number;
+  packets: number;
+}
+
+const NO_DAMAGE: ReadonlyMap<number, Damage> = new Map();
+
 /** Ways of a shape's data, one per QP that crosses the fabric, and the QP of each. */
 export interface ShapePaths {
   paths: EquilibriumPaths;
@@ -63,6 +71,8 @@ export class FlowShape {
   cap = Infinity;
   /** QPs whose path loses frames. */
   lossy: LossyQp[] = [];
+  /** What links damage on the way, by direction. */
+  damage: ReadonlyMap<number, Damage> = NO_DAMAGE;
   private readonly local: LocalEdge[] = [];
   private compiledEpoch = -1;
   private compiledConditions = -1;
@@ -206,27 +216,63 @@ export class FlowShape {
     for (const link of touched) scratch[link] = 0;
   }
 
-  /** Loads what QPs on lossy paths send in vain, and caps the rate by the slowest of them. */
+  /** Loads what QPs on lossy paths send in vain, less what is lost before a link, and caps the rate by the slowest. */
   private addWaste(touched: readonly number[], load: (link: number, amount: number) => void): void {
     const { connections, rates, scratch, settings, schedule, signals } = this.context;
     this.cap = this.limit;
     this.lossy = [];
+    this.damage = NO_DAMAGE;
     if (signals.lossy === 0) return;
+    const damage = new Map<number, Damage>();
     let alone = this.limit;
     for (const link of touched) alone = Math.min(alone, rates.capacities[link] / scratch[link]);
+    const ackShare = settings.ackBytes / packetBytes(settings);
     this.connectionIds.forEach((id, edge) => {
       const { firstQp, qpCount } = connections.all[id];
       const weight = this.weights[edge];
       for (let qp = firstQp; qp < firstQp + qpCount; qp++) {
+        const ack = { way: ackWay(qp), share: ackShare, loss: signals.ackLoss };
+        if (ackShare > 0) this.lose(ack, weight * ackShare, weight * ackShare, load, damage);
         const lossRatio = pathLoss(qp, connections, signals.frameLoss);
         if (lossRatio === 0) continue;
         const pace = alone * weight;
         const one = lossyQp(qp, id, weight, lossRatio, pace, this.qpLatencyNs(qp), settings);
         this.lossy.push(one);
         this.cap = Math.min(this.cap, alone / slowdown(one, pace, settings, schedule));
-        this.loadWay(dataWay(qp), weight * one.lossesEach * one.windowPackets, load);
+        const sent = weight * (1 + one.lossesEach * one.windowPackets);
+        this.lose({ way: dataWay(qp), share: 1, loss: signals.frameLoss }, sent, weight, load, damage);
       }
     });
+    this.damage = damage;
+  }
+
+  /**
+   * Follows a stream along its way: what its links damage never reaches the next.
+   * @param share size of its frames, in full packets
+   * @param sent per unit of the variable
+   * @param known what of it all its links are loaded with already
+   */
+  private lose(
+    { way, share, loss }: { way: Way; share: number; loss: Float64Array },
+    sent: number,
+    known: number,
+    load: (link: number, amount: number) => void,
+    damage: Map<number, Damage>,
+  ): void {
+    const { connections } = this.context;
+    const length = connections.length(way);
+    let arrives = sent;
+    for (let index = 0; index < length; index++) {
+      const direction = connections.direction(way, index);
+      if (arrives !== known) load(direction, arrives - known);
+      const lost = arrives * hopLoss(loss, direction);
+      if (lost === 0) continue;
+      arrives -= lost;
+      let there = damage.get(direction);
+      if (there === undefined) damage.set(direction, (there = { bytes: 0, packets: 0 }));
+      there.bytes += lost;
+      there.packets += lost / share;
+    }
   }
 
   private differs(touched: readonly number[]): boolean {

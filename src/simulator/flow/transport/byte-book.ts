@@ -8,14 +8,12 @@ import type { FlowShape } from '../sharing/flow-shape.js';
 import { countLosses } from './losses.js';
 import type { RetransmissionSchedule } from './retransmission.js';
 import type { Flow } from '../jobs/running-flow.js';
-import type { Signals } from '../plant/signals.js';
 
 export class ByteBook {
   constructor(
     private readonly settings: FabricSettings,
     private readonly connections: Connections,
     private readonly counters: Counters,
-    private readonly signals: Signals,
     private readonly schedule: RetransmissionSchedule,
   ) {}
 
@@ -32,16 +30,17 @@ export class ByteBook {
     const { delivered } = this.counters;
     const payload = bytes * payloadPerWire;
     for (let at = 0; at < connectionIds.length; at++) delivered[connectionIds[at]] += weights[at] * payload;
-    if (flow.shape!.lossy.length > 0) this.countDamage(flow.shape!, bytes);
+    if (flow.shape!.damage.size > 0) this.countDamage(flow.shape!, flow.classIndex, bytes);
   }
 
   /** Frames that links damaged while so many useful bytes got across, and how the NICs noticed. */
-  private countDamage(shape: FlowShape, bytes: number): void {
-    const { counters, connections, signals } = this;
+  private countDamage(shape: FlowShape, classIndex: number, bytes: number): void {
+    const { counters, connections } = this;
     const packets = bytes / packetBytes(this.settings);
-    for (let at = 0; at < shape.linkCount && shape.links[at] < signals.frameLoss.length; at++) {
-      const direction = shape.links[at];
-      counters.damaged[direction] += shape.coefficients[at] * packets * signals.frameLoss[direction];
+    for (const [direction, damage] of shape.damage) {
+      counters.carried[classIndex][direction] -= damage.bytes * bytes;
+      counters.vanished[classIndex][direction] += damage.bytes * bytes;
+      counters.damaged[direction] += damage.packets * packets;
     }
     for (const lossy of shape.lossy) {
       countLosses(lossy, packets * lossy.weight, counters, connections, this.schedule);

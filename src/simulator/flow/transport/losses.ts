@@ -34,10 +34,14 @@ export function pathLoss(qp: number, connections: Connections, frameLoss: Float6
   const way = dataWay(qp);
   let arrives = 1;
   for (let index = 0; index < connections.length(way); index++) {
-    arrives *= 1 - frameLoss[connections.direction(way, index)];
+    arrives *= 1 - hopLoss(frameLoss, connections.direction(way, index));
   }
-  return Math.min(MOST_LOSS, 1 - arrives);
+  return 1 - arrives;
 }
+
+/** Probability that a direction loses a frame, of one whose link is still said to work. */
+export const hopLoss = (frameLoss: Float64Array, direction: number): number =>
+  Math.min(MOST_LOSS, frameLoss[direction]);
 
 /** @param pace wire bytes/ns that the QP would have without loss */
 export function lossyQp(
