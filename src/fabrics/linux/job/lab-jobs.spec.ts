@@ -11,7 +11,7 @@ import { LocalPlace } from '../transport/place.js';
 import type { EdgeSample, JobListener, StepSummary } from './job-events.js';
 import { LabJobs } from './lab-jobs.js';
 import { SchedulerFile } from './scheduler-state.js';
-import { buildWorker } from './testing/built-worker.js';
+import { buildPrograms } from './testing/built-programs.js';
 
 const RING = [0, 1, 2];
 const job = (changes: Partial<Job> = {}): Job => ({
@@ -98,7 +98,7 @@ describe('a job on a lab', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'fabricdrill-jobs-'));
-    program = await buildWorker(join(folder, 'program'));
+    program = (await buildPrograms(join(folder, 'program'))).worker;
   });
   afterEach(async () => {
     await jobs?.stop();
@@ -168,7 +168,7 @@ describe('a job on a lab', () => {
     await sleep(300);
     expect(lab.moveOrder(0, from)).toEqual({ job: 0, fromHost: from, mode: 'planned' });
     expect(told.lines.some((line) => line.startsWith('resumed'))).toBe(false);
-    expect(lab.holdsGpus(0)).toBe(false);
+    expect(lab.holdsGpus(0)).toBe(true);
     await lab.withdrawMove(0, from);
     await until(() => told.lines.some((line) => line.startsWith('resumed')), 'the restart');
     expect(told.lines.find((line) => line.startsWith('resumed'))).toMatch(/, 0 again$/);

@@ -117,7 +117,7 @@ export class LabJobs {
 
   /** Whether the scheduler still holds the job's GPUs. */
   holdsGpus(job: number): boolean {
-    return ['running', 'idle'].includes(this.jobs[job].state);
+    return this.jobs[job].state !== 'complete';
   }
 
   isDrained(host: number): boolean {
@@ -219,9 +219,9 @@ export class LabJobs {
     const order = this.moveOrder(job, host);
     if (order !== undefined) {
       const { toHost } = order;
-      return toHost === undefined || whyNoSpare(use, job, host, toHost) !== undefined ? null : toHost;
-    }
-    if (!this.isDrained(host) && (await this.options.lab.hasLink(host))) return undefined;
+      if (toHost === undefined) return null;
+      if (whyNoSpare(use, job, host, toHost) === undefined) return toHost;
+    } else if (!this.isDrained(host) && (await this.options.lab.hasLink(host))) return undefined;
     for (const spare of spareHosts(use, job, host)) {
       if (await this.options.lab.hasLink(spare)) return spare;
     }

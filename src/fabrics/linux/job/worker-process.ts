@@ -6,28 +6,20 @@
  * exactly this identity. Not modelled: workers that put children into the background; ours have none.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import {
   identityOf,
   isRunning,
   type ProcessIdentity,
 } from '../../../platform/database/embedded/process-identity.js';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { programPath } from '../program-path.js';
 import type { Place } from '../transport/place.js';
 import { jsonLines, type WorkerConfiguration, type WorkerOrder, type WorkerReport } from './protocol.js';
 
 /** Enough of what a dying program says to tell why. */
 const MOST_COMPLAINT_CHARACTERS = 2000;
 
-/** The built program: beside this module, or in `dist` when this module runs from its source. */
-export function workerProgram(module = import.meta.url): string {
-  const beside = fileURLToPath(new URL('./worker.js', module));
-  if (existsSync(beside)) return beside;
-  const built = beside.replace(/\/src\/fabrics\/linux\//, '/dist/src/fabrics/linux/');
-  if (existsSync(built)) return built;
-  throw new EnvironmentError('the worker program of Linux labs is not built', 'run npm run build');
-}
+/** The built program of a rank. */
+export const workerProgram = (): string => programPath('worker', import.meta.url);
 
 export interface WorkerEvents {
   report(report: WorkerReport): void;

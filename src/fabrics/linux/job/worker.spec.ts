@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastCommonCheckpoint, readCheckpoint, writeCheckpoint } from './checkpoint-file.js';
 import { WORKER_EXIT, type WorkerConfiguration } from './protocol.js';
-import { buildWorker } from './testing/built-worker.js';
+import { buildPrograms } from './testing/built-programs.js';
 
 let folder: string;
 let program: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fabricdrill-worker-'));
-  program = await buildWorker(join(folder, 'program'));
+  program = (await buildPrograms(join(folder, 'program'))).worker;
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

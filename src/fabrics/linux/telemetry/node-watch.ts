@@ -1,0 +1,153 @@
+/**
+ * What one device of a lab says of itself: its tools kept running in its namespace, asked at each poll, and the kernel's
+ * own announcements of links and routes in between.
+ *
+ * `ip monitor` only says that something changed; what holds now is then read as a whole, so that nothing depends on the
+ * order of announcements. The instant is that of the first announcement. Sessions of FRR are asked over its sockets.
+ * Linux keeps no watermark of a queue: the largest of several looks is told, so that a short burst may be missed.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { monotonicNs } from '../job/monotonic.js';
+import { FrrSocket } from './frr-socket.js';
+import { LineCommand } from './line-command.js';
+import { parseBfdPeers, parseCounters, parseLinks, parseNetstat, parseQueues } from './readings.js';
+import type { WatchedNode, WatchReading } from './watch-protocol.js';
+
+const ANSWER_MS = 1500;
+/** Announcements come in bursts: a link that falls takes its routes along. */
+const SETTLE_MS = 3;
+
+export class NodeWatch {
+  private readonly ip: LineCommand;
+  private readonly tc: LineCommand;
+  private readonly nft: LineCommand;
+  private readonly bfdd: FrrSocket | undefined;
+  private monitor: ChildProcess | undefined;
+  private readonly depths = new Map<string, number>();
+  private closed = false;
+  private announcedNs: number | undefined;
+  private polling = false;
+  private looking = false;
+
+  constructor(
+    private readonly index: number,
+    private readonly node: WatchedNode,
+    private readonly table: string,
+    private readonly tell: (reading: WatchReading) => void,
+  ) {
+    this.ip = new LineCommand(node.ip);
+    this.tc = new LineCommand(node.tc);
+    this.nft = new LineCommand(node.nft);
+    this.bfdd = node.bfdd === null ? undefined : new FrrSocket(node.bfdd);
+  }
+
+  start(): void {
+    const [program, ...args] = this.node.monitor;
+    const monitor = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    this.monitor = monitor;
+    monitor.on('error', () => undefined);
+    monitor.stdout.on('data', () => this.announced());
+  }
+
+  /** pids of the processes that answer, for what they cost. */
+  get pids(): number[] {
+    return [this.ip.pid, this.tc.pid, this.nft.pid, this.monitor?.pid].filter((pid) => pid !== undefined);
+  }
+
+  /** One that is slow to answer misses a poll, as a device does; polls do not pile up. */
+  async poll(): Promise<void> {
+    if (this.polling) return;
+    this.polling = true;
+    try {
+      await Promise.all([this.readState(), this.readCounters()]);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.closed) this.tell({ reading: 'silent', node: this.index, atNs: monotonicNs(), why });
+    } finally {
+      this.polling = false;
+    }
+  }
+
+  async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      this.noteDepths(parseQueues(await this.tc.ask('qdisc show', ANSWER_MS)));
+    } catch {
+      // The next poll finds that the device does not answer.
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    this.ip.close();
+    this.tc.close();
+    this.nft.close();
+    this.bfdd?.close();
+    this.monitor?.kill('SIGKILL');
+  }
+
+  private async readState(sinceNs?: number): Promise<void> {
+    const [links, routes, bfd] = await Promise.all([
+      this.ip.ask('link show', ANSWER_MS),
+      this.node.role === 'switch' ? this.ip.ask('route show', ANSWER_MS) : null,
+      this.bfdd === undefined ? null : this.bfdd.ask('show bfd peers json', ANSWER_MS),
+    ]);
+    this.tell({
+      reading: 'state',
+      node: this.index,
+      atNs: sinceNs ?? monotonicNs(),
+      links: [...parseLinks(links)],
+      routes,
+      bfd: bfd === null ? null : [...parseBfdPeers(bfd)],
+    });
+  }
+
+  private async readCounters(): Promise<void> {
+    const [queueText, counterText] = await Promise.all([
+      this.tc.ask('qdisc show', ANSWER_MS),
+      this.nft.ask(`list counters table netdev ${this.table}`, ANSWER_MS),
+    ]);
+    const atNs = monotonicNs();
+    const queues = parseQueues(queueText);
+    this.noteDepths(queues);
+    this.tell({
+      reading: 'counters',
+      node: this.index,
+      atNs,
+      queues: [...queues],
+      depths: [...this.depths],
+      counters: [...parseCounters(counterText)],
+      netstat: this.node.role === 'host' ? [...this.readNetstat()] : [],
+    });
+    this.depths.clear();
+  }
+
+  private noteDepths(queues: ReturnType<typeof parseQueues>): void {
+    for (const [name, { backlogBytes }] of queues) {
+      this.depths.set(name, Math.max(backlogBytes, this.depths.get(name) ?? 0));
+    }
+  }
+
+  /** TCP's counters of the namespace, by way of a process that is in it. */
+  private readNetstat(): Map<string, number> {
+    const { pid } = this.tc;
+    return pid === undefined
+      ? new Map<string, number>()
+      : parseNetstat(readFileSync(`/proc/${pid}/net/netstat`, 'utf8'));
+  }
+
+  private announced(): void {
+    if (this.closed || this.announcedNs !== undefined) return;
+    const sinceNs = monotonicNs();
+    this.announcedNs = sinceNs;
+    setTimeout(() => {
+      this.announcedNs = undefined;
+      // One that does not answer now is found silent by the next poll.
+      if (!this.closed) this.readState(sinceNs).catch(() => undefined);
+    }, SETTLE_MS);
+  }
+}

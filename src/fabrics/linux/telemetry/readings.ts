@@ -1,0 +1,128 @@
+/**
+ * What Linux's own tools say, as figures: links, queues, counters of the lab's rule set, sessions, TCP.
+ *
+ * Sources: `ip -s -s -j link`, `tc -s -j qdisc` (iproute2 6.1), `nft -j list counters` (1.0.6), `show bfd peers json`,
+ * `show bgp ipv4 unicast summary json` (FRR 8.4), /proc/net/netstat (kernel documentation snmp_counter). Text that is not
+ * what it should be is an error, not a zero.
+ */
+
+/** From the frame's own header, which counters of netfilter leave out and those of queues do not. */
+const FRAME_BYTES = 14;
+
+export interface LinkReading {
+  operUp: boolean;
+  adminUp: boolean;
+  downEvents: number;
+  txDropped: number;
+}
+
+interface LinkRow {
+  ifname: string;
+  flags: string[];
+  stats64?: { tx: { dropped: number; carrier_changes?: number } };
+}
+
+/** By interface. */
+export function parseLinks(text: string): Map<string, LinkReading> {
+  return new Map(
+    (JSON.parse(text) as LinkRow[]).map(({ ifname, flags, stats64 }) => {
+      const operUp = flags.includes('UP') && flags.includes('LOWER_UP');
+      return [
+        ifname,
+        {
+          operUp,
+          adminUp: flags.includes('UP'),
+          // Carrier comes and goes in turn, and a new interface begins without.
+          downEvents: Math.ceil((stats64?.tx.carrier_changes ?? NaN) / 2),
+          txDropped: stats64?.tx.dropped ?? NaN,
+        },
+      ];
+    }),
+  );
+}
+
+export interface QueueReading {
+  /** NaN without a rate limit. */
+  rateGbps: number;
+  sentBytes: number;
+  dropped: number;
+  backlogBytes: number;
+}
+
+interface QueueRow {
+  kind: string;
+  dev: string;
+  root?: boolean;
+  options: { rate?: number };
+  bytes: number;
+  drops: number;
+  backlog: number;
+}
+
+/** By interface: its root queue. */
+export function parseQueues(text: string): Map<string, QueueReading> {
+  return new Map(
+    (JSON.parse(text) as QueueRow[])
+      .filter(({ root }) => root === true)
+      .map(({ dev, options, bytes, drops, backlog }) => [
+        dev,
+        {
+          rateGbps: ((options.rate ?? NaN) * 8) / 1e9,
+          sentBytes: bytes,
+          dropped: drops,
+          backlogBytes: backlog,
+        },
+      ]),
+  );
+}
+
+interface CounterRow {
+  counter?: { name: string; packets: number; bytes: number };
+}
+
+/** By name: packets, and bytes with their frame headers. */
+export function parseCounters(text: string): Map<string, { packets: number; bytes: number }> {
+  const { nftables } = JSON.parse(text) as { nftables: CounterRow[] };
+  return new Map(
+    nftables.flatMap(({ counter }) =>
+      counter === undefined
+        ? []
+        : [
+            [
+              counter.name,
+              { packets: counter.packets, bytes: counter.bytes + FRAME_BYTES * counter.packets },
+            ] as const,
+          ],
+    ),
+  );
+}
+
+/** By interface: whether the BFD session over it is up. */
+export function parseBfdPeers(text: string): Map<string, boolean> {
+  const peers = JSON.parse(text) as { interface?: string; status: string }[];
+  return new Map(
+    peers.flatMap(({ interface: name, status }) => (name === undefined ? [] : [[name, status === 'up']])),
+  );
+}
+
+/** By neighbour (an unnumbered one is named after its interface): whether the BGP session is established. */
+export function parseBgpPeers(text: string): Map<string, boolean> {
+  const summary = JSON.parse(text) as {
+    ipv4Unicast?: { peers: Record<string, { state: string }> };
+    peers?: Record<string, { state: string }>;
+  };
+  const peers = summary.ipv4Unicast?.peers ?? summary.peers ?? {};
+  return new Map(Object.entries(peers).map(([name, { state }]) => [name, state === 'Established']));
+}
+
+/** `TcpExt.TCPTimeouts` and the like to their values. */
+export function parseNetstat(text: string): Map<string, number> {
+  const values = new Map<string, number>();
+  const lines = text.split('\n').filter((line) => line !== '');
+  for (let at = 0; at + 1 < lines.length; at += 2) {
+    const [group, ...names] = lines[at].split(' ');
+    const [, ...numbers] = lines[at + 1].split(' ');
+    names.forEach((name, index) => values.set(`${group.replace(':', '')}.${name}`, Number(numbers[index])));
+  }
+  return values;
+}

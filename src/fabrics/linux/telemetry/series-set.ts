@@ -1,0 +1,102 @@
+/**
+ * Which metrics a lab really has, on which elements. What Linux does not count is not among them.
+ *
+ * There are no optics, no FEC, no PFC and no PCIe behind a veth, no marking that a queue would count (tbf has none), and
+ * no watermarks. TCP has an own word for four counters of an RDMA NIC, in the same sense: timers that expired, connections
+ * that gave up, recoveries begun on the receiver's word, packets that came behind a gap; docs/real-fabrics.md says which.
+ */
+import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
+import type { MetricName } from '../../../telemetry/catalog.js';
+import { peerPort, type Topology } from '../../../topology/model.js';
+import type { Job } from '../../../workload/job.js';
+import { ringEdges } from '../job/runnable.js';
+import type { SeriesName } from './series-store.js';
+
+/** All traffic of a lab waits in one queue a port; it counts as the class in which jobs send by default. */
+export const LAB_PRIORITY = 3;
+
+const PORT_METRICS = [
+  'port_oper_status',
+  'port_admin_status',
+  'port_rate_gbps',
+  'port_tx_bytes',
+  'port_rx_bytes',
+  'port_tx_discards',
+  'port_rx_errors',
+  'port_link_down_events',
+] as const satisfies readonly MetricName[];
+
+const QUEUE_METRICS = [
+  'queue_tx_bytes',
+  'queue_drop_packets',
+  'queue_depth_bytes',
+  'queue_depth_max_bytes',
+] as const satisfies readonly MetricName[];
+
+/** Metric of a NIC → counters of /proc/net/netstat whose sum it is. */
+export const NIC_COUNTERS = {
+  nic_local_ack_timeouts: ['TcpExt.TCPTimeouts'],
+  nic_retries_exceeded: ['TcpExt.TCPAbortOnTimeout'],
+  nic_packet_sequence_errors: ['TcpExt.TCPSackRecovery', 'TcpExt.TCPRenoRecovery'],
+  nic_out_of_sequence: ['TcpExt.TCPOFOQueue'],
+  nic_ecn_marked_packets: ['IpExt.InCEPkts'],
+} as const satisfies Partial<Record<MetricName, readonly string[]>>;
+
+const JOB_METRICS = [
+  'job_state',
+  'job_steps',
+  'job_step_time_s',
+  'job_gpu_utilisation',
+  'job_algbw_gbytes_per_s',
+  'job_busbw_gbytes_per_s',
+  'job_allreduce_latency_s',
+  'job_allreduce_latency_p99_s',
+  'job_flow_p99_s',
+  'job_checkpoint_time_s',
+  'job_restarts',
+  'job_redone_steps',
+  'job_completion_time_s',
+] as const satisfies readonly MetricName[];
+
+export interface SeriesSetOptions {
+  topology: Topology;
+  jobs: readonly Job[];
+  bfd: boolean;
+  /** The only metrics watched; all when left out. */
+  watched?: readonly MetricName[];
+}
+
+/** In a stable order. */
+export function seriesSet({ topology, jobs, bfd, watched }: SeriesSetOptions): SeriesName[] {
+  const names: SeriesName[] = [];
+  const add = (element: string, ...metrics: readonly MetricName[]): void => {
+    for (const metric of metrics) names.push({ metric, element });
+  };
+  for (const { name, role } of topology.devices) {
+    add(deviceId(name), 'device_reachable');
+    if (role === 'switch') add(deviceId(name), 'route_next_hops');
+    else add(deviceId(name), 'host_drained', 'host_allocated_gpus');
+  }
+  for (const port of topology.ports) {
+    add(portId(port.name), ...PORT_METRICS);
+    if (!isSwitch(topology, port.device)) continue;
+    add(portId(port.name), 'route_port_prefixes');
+    add(queueId(port.name, LAB_PRIORITY), ...QUEUE_METRICS);
+    const between = isSwitch(topology, topology.ports[peerPort(topology, port.index)].device);
+    if (bfd && between) add(portId(port.name), 'bfd_session_status');
+  }
+  for (const { name } of topology.nics) add(nicId(name), ...(Object.keys(NIC_COUNTERS) as MetricName[]));
+  for (const job of jobs) {
+    add(jobId(job.name), ...JOB_METRICS);
+    job.placement.forEach((_, rank) =>
+      add(rankId(job.name, rank), 'rank_compute_time_s', 'rank_wait_time_s'),
+    );
+    for (const { fromRank, toRank } of ringEdges(job)) {
+      add(edgeId(job.name, fromRank, toRank), 'edge_tx_bytes', 'edge_stalled_s');
+    }
+  }
+  const wanted = watched === undefined ? undefined : new Set(watched);
+  return names.filter(({ metric }) => wanted?.has(metric) ?? true);
+}
+
+const isSwitch = (topology: Topology, device: number): boolean => topology.devices[device].role === 'switch';
