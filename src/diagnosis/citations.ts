@@ -1,7 +1,7 @@
 /**
  * The evidence behind a culprit: which series to show a doubting engineer, those that changed and no others.
  */
-import { jobId, nicId } from '../kernel/elements.js';
+import { jobId } from '../kernel/elements.js';
 import type { MetricName } from '../telemetry/catalog.js';
 import type { Series } from '../telemetry/series.js';
 import { cite } from './features/change.js';
@@ -56,7 +56,7 @@ function mostRisen(series: readonly Series[], during: Interval, most: number): S
 
 function nicSeries(context: Context, during: Interval): Series[] {
   return NIC_METRICS.flatMap((metric) => {
-    const series = context.topology.nics.flatMap((nic) => context.read(metric, nicId(nic.name)) ?? []);
+    const series = context.topology.nics.flatMap(({ index }) => context.readNic(metric, index) ?? []);
     return mostRisen(series, during, MOST_NICS);
   });
 }

@@ -322,7 +322,9 @@ export const LIKELIHOODS = likelihood({
   'marks-amiss-for-long': { noFault: 0.02, ...ecn(0.8) },
   /** It pauses neighbours at depths that others carry without a pause (asked where others mark). */
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
-  /** It drops intact packets on arrival. */
+  /** It drops them for want of buffer, and no switch of the fabric ever pauses: bursts overflow there as well. */
+  'overflows-unpaused': { noFault: 0.02, ...ecn(0.7) },
+  /** It drops intact packets on arrival (asked where some switch pauses). */
   'discards-on-arrival': { noFault: 1e-6, ...ecn(1e-4), ...pfc(0.6) },
   /** A job that has, or had, ranks on the host was started again, or waits for that; jobs restart for many reasons. */
   'job-restarts': { noFault: 1e-3, ...moved(0.99) },

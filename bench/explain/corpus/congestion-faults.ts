@@ -49,6 +49,10 @@ const everySwitch = (): readonly Target[] => [
   { type: 'device', names: ['leaf-*', 'spine-*', 'core-*'], mode: 'all' },
 ];
 
+/** Uplinks are where traffic meets in these scenes, and they leave from the leaves. */
+const mostlyLeaves = (random: Prng, scene: Scene): readonly Target[] =>
+  random.uniform() < 0.8 ? oneDevice('leaf')() : anySwitch(random, scene);
+
 const CONTENDED = { families: SINGLE_PORT, perUplink: 2 } as const;
 /** Without congestion control pauses hold the senders, without pauses marks do: what fails is what they rely on. */
 const PAUSED = { ...CONTENDED, settings: { dcqcn: { on: false } } } as const;
@@ -138,14 +142,14 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
     ...congestion('ecn-misconfig', 'too-high'),
     weight: 0.6,
     needs: LOSSY,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: () => ({ variant: 'too-high' }),
   },
   {
     ...congestion('ecn-misconfig', 'too-low'),
-    weight: 0.2,
+    weight: 0.1,
     needs: CONTENDED,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: (random) => {
       const kmin = Math.round(logBetween(random, 1, 10));
       return { variant: 'too-low', kmin: `${kmin}kB`, kmax: `${2 * kmin}kB`, pmax: between(random, 0.5, 1) };
@@ -155,28 +159,28 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
     ...congestion('ecn-misconfig', 'off'),
     weight: 0.6,
     needs: LOSSY,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: () => ({ variant: 'off' }),
   },
   {
     ...congestion('pfc-misconfig', 'headroom'),
-    weight: 0.2,
+    weight: 0.3,
     needs: PAUSED,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: (random) => ({ variant: 'headroom', headroom: kilobytes(random, 1, 20) }),
   },
   {
     ...congestion('pfc-misconfig', 'alpha'),
-    weight: 0.2,
+    weight: 0.1,
     needs: PAUSED,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: (random) => ({ variant: 'alpha', alpha: pick(random, [1 / 64, 1 / 128, 1 / 256]) }),
   },
   {
     ...congestion('pfc-misconfig', 'off'),
     weight: 0.8,
     needs: PAUSED,
-    targets: anySwitch,
+    targets: mostlyLeaves,
     parameters: () => ({ variant: 'off' }),
   },
 ];

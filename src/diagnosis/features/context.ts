@@ -3,7 +3,7 @@
  *
  * Elements are walked by topology index and never by name, so that renaming a device can't change a verdict.
  */
-import { deviceId, portId } from '../../kernel/elements.js';
+import { deviceId, nicId, portId, queueId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { EvidenceIndex } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';
@@ -28,12 +28,19 @@ export class Context {
   readonly window: Interval;
   private readonly index: EvidenceIndex;
   private readonly made = new Map<unknown, unknown>();
+  private readonly alls = new Map<MetricName, readonly Series[]>();
+  /** Ids are spelt once, since a series is looked up by them millions of times in a large fabric. */
+  private readonly portIds: readonly string[];
+  private readonly nicIds: readonly string[];
+  private readonly queueIds: string[][] = [];
 
   constructor(input: DiagnosisInput) {
     this.topology = input.topology;
     this.jobs = input.jobs;
     this.window = { fromNs: input.evidence.fromNs, toNs: input.evidence.toNs };
     this.index = new EvidenceIndex(input.evidence);
+    this.portIds = this.topology.ports.map(({ name }) => portId(name));
+    this.nicIds = this.topology.nics.map(({ name }) => nicId(name));
   }
 
   /** What a feature sees, worked out at the first call and kept: hypotheses and words ask for the same. */
@@ -46,12 +53,23 @@ export class Context {
     return this.index.get(metric, element);
   }
 
-  all(metric: MetricName): Series[] {
-    return this.index.all(metric);
+  all(metric: MetricName): readonly Series[] {
+    let series = this.alls.get(metric);
+    if (series === undefined) this.alls.set(metric, (series = this.index.all(metric)));
+    return series;
   }
 
   readPort(metric: MetricName, port: number): Series | undefined {
-    return this.read(metric, portId(this.topology.ports[port].name));
+    return this.read(metric, this.portIds[port]);
+  }
+
+  readNic(metric: MetricName, nic: number): Series | undefined {
+    return this.read(metric, this.nicIds[nic]);
+  }
+
+  readQueue(metric: MetricName, port: number, priority: number): Series | undefined {
+    const ids = (this.queueIds[priority] ??= new Array<string>(this.topology.ports.length));
+    return this.read(metric, (ids[port] ??= queueId(this.portName(port), priority)));
   }
 
   readDevice(metric: MetricName, device: number): Series | undefined {

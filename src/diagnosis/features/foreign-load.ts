@@ -6,7 +6,6 @@
  * other NICs; half of it must be certain, whatever happened between the polls (byte-accounts.ts); and what was received
  * must have been sent: bytes without a sender are a matter of polls. An account with holes is not known, and names nobody.
  */
-import { nicId } from '../../kernel/elements.js';
 import type { Nic } from '../../topology/model.js';
 import { byteAccounts, gainOf, nicBytesPerNs } from './byte-accounts.js';
 import type { ByteAccount } from './byte-accounts.js';
@@ -156,7 +155,7 @@ function sendersOf(context: Context, sent: readonly (ByteAccount | null)[], load
 
 /** Packets behind a gap arrive and are thrown away: bytes on the wire that no job gets. */
 function isRepeats(context: Context, nic: Nic, load: Received): boolean {
-  const dropped = gainWithin(context.read('nic_out_of_sequence', nicId(nic.name)), load.during);
+  const dropped = gainWithin(context.readNic('nic_out_of_sequence', nic.index), load.during);
   return dropped * PACKET_BYTES > REPEATED_SHARE * load.bytes;
 }
 

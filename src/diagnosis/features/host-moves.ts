@@ -4,7 +4,6 @@
  * Where the scheduler is not heard, bytes tell the same: a host that sent for a job before its restart and is silent
  * after it, while a host that was silent begins to send.
  */
-import { portId } from '../../kernel/elements.js';
 import type { Context, Interval } from './context.js';
 import { increments, freshSamples, stateSpans } from './samples.js';
 
@@ -47,7 +46,7 @@ export function sentRate(context: Context, host: number, during: Interval): numb
   let bytes = 0;
   let coveredNs = 0;
   for (const port of topology.devices[host].ports) {
-    const inside = increments(context.read('port_tx_bytes', portId(topology.ports[port].name))).filter(
+    const inside = increments(context.readPort('port_tx_bytes', port)).filter(
       ({ fromNs, toNs }) => fromNs >= during.fromNs && toNs <= during.toNs,
     );
     bytes += inside.reduce((sum, { gain }) => sum + gain, 0);

@@ -5,7 +5,6 @@
  * is normal and differs from fleet to fleet, so the other NICs are the control. A NIC that moves nothing never waits,
  * which proves nothing. Counters: mlx5 `outbound_pci_stalled_rd`, `_wr`, `tx_prio3_pause_duration`.
  */
-import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Nic } from '../../topology/model.js';
 import type { MetricName } from '../../telemetry/catalog.js';
@@ -54,7 +53,7 @@ function stallLimit(context: Context, metric: MetricName): number {
 }
 
 function stalls(context: Context, nic: Nic, metric: MetricName, limit: number): Interval[] | null {
-  const samples = freshSamples(context.read(metric, nicId(nic.name)));
+  const samples = freshSamples(context.readNic(metric, nic.index));
   if (samples.length === 0) return null;
   return samples.flatMap(({ timeNs, value }, index) => {
     const fromNs = index === 0 ? context.window.fromNs : samples[index - 1].timeNs;

@@ -7,7 +7,7 @@
  * wires do, and a step that was long in computing is work: neither is a sign. Congestion that only slows is not looked
  * for here.
  */
-import { elementName, nicId } from '../../kernel/elements.js';
+import { elementName } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';
@@ -46,8 +46,8 @@ export function observeLossSigns(context: Context): LossSign[] {
 
 function counterSigns(context: Context): LossSign[] {
   return LOSS_COUNTERS.flatMap(([metric, what]) => {
-    const signs = context.topology.nics.flatMap(({ name }): LossSign[] => {
-      const gains = rises(context.read(metric, nicId(name)));
+    const signs = context.topology.nics.flatMap(({ name, index }): LossSign[] => {
+      const gains = rises(context.readNic(metric, index));
       if (gains.length === 0) return [];
       const gain = gains.reduce((sum, rise) => sum + rise.gain, 0);
       const during = { fromNs: gains[0].fromNs, toNs: gains[gains.length - 1].toNs };

@@ -6,7 +6,6 @@
  * keeps up has no reason to, and at Microsoft was a NIC whose receive pipeline hung (Guo et al., SIGCOMM 2016, 6.2).
  * Pauses are sums over priorities. Not modelled: a watchdog in the NIC.
  */
-import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Nic } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
@@ -92,7 +91,7 @@ function onsetOf({ window }: Context, polls: readonly Increment[]): number | nul
 }
 
 function hostKeepsUp(context: Context, nic: Nic, polls: readonly Increment[]): boolean | null {
-  const samples = freshSamples(context.read('nic_pcie_write_stalled_ratio', nicId(nic.name)));
+  const samples = freshSamples(context.readNic('nic_pcie_write_stalled_ratio', nic.index));
   const meanwhile = samples.filter(({ timeNs }) =>
     // The NIC is polled apart from the switch; its share is that of the interval before.
     polls.some(({ fromNs, toNs }) => timeNs > (fromNs + toNs) / 2 && timeNs <= toNs + (toNs - fromNs) / 2),

@@ -5,7 +5,6 @@
  * poll. A port that sends at its speed for a whole poll is full whatever its queue says. Counters: SONiC
  * SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS, watermarks cleared on read. "No" and "not known" are kept apart.
  */
-import { queueId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
@@ -35,7 +34,7 @@ export const readQueue = (
   metric: MetricName,
   port: number,
   priority: number,
-): Series | undefined => context.read(metric, queueId(context.portName(port), priority));
+): Series | undefined => context.readQueue(metric, port, priority);
 
 export const allQueues = (context: Context, metric: MetricName, port: number): Series[] =>
   context.once(classesTold).flatMap((priority) => readQueue(context, metric, port, priority) ?? []);

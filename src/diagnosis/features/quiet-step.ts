@@ -6,7 +6,7 @@
  * moves was watched over the whole step and stood: connections, and the loss counters of every NIC of the job. What was
  * not watched vouches for nothing.
  */
-import { jobId, nicId } from '../../kernel/elements.js';
+import { jobId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';
@@ -67,7 +67,7 @@ export function nothingMoved(
     }
   }
   return [...job.placement].every((gpu) => {
-    const counted = counters.map((metric) => context.read(metric, nicId(nics[gpus[gpu].nic].name)));
+    const counted = counters.map((metric) => context.readNic(metric, gpus[gpu].nic));
     return (
       heard.has(gpus[gpu].host) &&
       counted.every((series) => covers(series, during) && gainWithin(series, during) === 0)

@@ -8,7 +8,6 @@
  * not judged. Where nobody marks, or nobody heeds marks, there is nothing to compare with, and nothing is said.
  * Not modelled: thresholds that differ by tier on purpose.
  */
-import { nicId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
@@ -48,8 +47,10 @@ export interface SwitchSettings {
   deepUnmarked: readonly Interval[] | null;
   /** Polls in which it paused a neighbour although its queues were short and free to send; null as above. */
   pausesShallow: readonly Interval[] | null;
-  /** Polls in which it dropped intact packets for want of buffer; null when that was not counted. */
+  /** Polls in which it dropped intact packets for want of buffer; null when that was not counted, or no switch pauses. */
   discards: readonly Interval[] | null;
+  /** Polls in which it dropped them where no switch of the fabric pauses; null where some do, or nobody counted. */
+  overflows: readonly Interval[] | null;
   /** Depth at which queues of its fastest port's speed usually mark, bytes; null when nobody does. */
   usualBytes: number | null;
 }
@@ -62,6 +63,8 @@ export function observeSwitchSettings(context: Context): SwitchSettings[] {
     role === 'switch' ? ownPauses(context, index, polls[index]) : [],
   );
   const switches = context.topology.devices.filter(({ role }) => role === 'switch');
+  // Where nobody ever pauses, PFC is off by design or was never asked for, and drops are what queues without marks end in.
+  const isLossy = !anyPause(context);
   const shallow = strayed(polls, usual, SHORT_AND_MARKED);
   // Bursts of others overshoot before marks are heeded, wherever they meet.
   const bursts = context.once(observeForeignLoads).map(({ during }) => during);
@@ -72,7 +75,8 @@ export function observeSwitchSettings(context: Context): SwitchSettings[] {
     marksShallow: usual.size === 0 ? null : shallow[index],
     deepUnmarked: usual.size === 0 ? null : deep[index],
     pausesShallow: pausesWithoutReason(index, polls, pauses),
-    discards: discardsOf(context, index, polls[index]),
+    discards: isLossy ? null : discardsOf(context, index, polls[index]),
+    overflows: isLossy ? discardsOf(context, index, polls[index]) : null,
     usualBytes: usual.get(fastestGbps(context, index))?.depth ?? null,
   }));
 }
@@ -99,17 +103,22 @@ function usualDepths(context: Context, polls: readonly QueuePoll[]): Usual {
   for (const [rateGbps, alike] of byRate) {
     const depths = alike.map(({ depth }) => depth);
     const depth = median(depths);
-    const settled = alike.length >= FEWEST_PEER_POLLS && robustSpread(depths) <= TIGHT * depth;
     const waiting = alike.filter(({ atPoll }) => atPoll > 0).map(({ atPoll }) => atPoll);
+    // bursts overshoot to any depth, and what waits once they are over is as telling
+    const settled =
+      alike.length >= FEWEST_PEER_POLLS &&
+      (isTight(depths) || (waiting.length >= FEWEST_PEER_POLLS && isTight(waiting)));
     if (heeded && settled) usual.set(rateGbps, { depth, atPoll: quantile(waiting, USUAL) });
   }
   return usual;
 }
 
+const isTight = (depths: readonly number[]): boolean => robustSpread(depths) <= TIGHT * median(depths);
+
 /** Whether some NIC slowed down for a mark, or nobody counted that. */
 function marksHeeded(context: Context): boolean {
   const counters = context.topology.nics.flatMap(
-    ({ name }) => context.read('nic_cnp_handled', nicId(name)) ?? [],
+    ({ index }) => context.readNic('nic_cnp_handled', index) ?? [],
   );
   const told = counters.filter((series) => freshCount(series) > 1);
   return told.length === 0 || told.some((series) => rises(series).length > 0);
@@ -173,6 +182,12 @@ function ownPauses(context: Context, device: number, polls: readonly QueuePoll[]
       return depths.length === 0 ? [] : [{ ...pause, depth: Math.max(...depths) }];
     });
 }
+
+/** Whether any switch paused a neighbour, for whatever reason. */
+const anyPause = (context: Context): boolean =>
+  context.topology.devices.some(
+    ({ role, ports }) => role === 'switch' && ports.some((port) => pausesSent(context, port).length > 0),
+  );
 
 function pausesWithoutReason(
   device: number,

@@ -1,7 +1,6 @@
 /**
  * The signatures that a dead, a flapping and a one-way link have in common, read off one link's observation.
  */
-import { nicId } from '../../kernel/elements.js';
 import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
@@ -187,7 +186,7 @@ function sendersRetransmit(context: Context, observation: LinkObservation): bool
   const first = firstSign(context, observation);
   const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
   const series = (own.length > 0 ? own : topology.nics).flatMap((nic) =>
-    RETRANSMISSIONS.map((metric) => context.read(metric, nicId(nic.name))),
+    RETRANSMISSIONS.map((metric) => context.readNic(metric, nic.index)),
   );
   if (first === null || series.every((one) => freshCount(one) < 2)) return null;
   const around = { fromNs: first.fromNs - POLLS_APART_NS, toNs: first.toNs + POLLS_APART_NS };

@@ -64,8 +64,10 @@ const SUSPECT_SHARE = 0.5;
 
 function slowHosts(context: Context, sides: readonly HostSideObservation[]): Candidate[] {
   const { topology } = context;
+  const byHost: HostSideObservation[][] = topology.devices.map(() => []);
+  for (const side of sides) byHost[side.nic.host].push(side);
   return topology.devices.flatMap((device) => {
-    const own = sides.filter(({ nic }) => nic.host === device.index);
+    const own = byHost[device.index];
     const slow = own.filter(({ during }) => during !== null);
     const spans = slow.map(({ during }) => during) as Interval[];
     const during = {
@@ -125,7 +127,7 @@ function nicsOf(context: Context, { nic, device }: Explanation) {
 
 function series(context: Context, culprit: Explanation): (Series | undefined)[] {
   return nicsOf(context, culprit).flatMap((nic) => [
-    ...STALL_METRICS.map((metric) => context.read(metric, nicId(nic.name))),
+    ...STALL_METRICS.map((metric) => context.readNic(metric, nic.index)),
     ...nic.ports.flatMap((port) => [
       context.readPort('port_pause_tx_s', port),
       context.readPort('port_pause_rx_s', peerPort(context.topology, port)),
@@ -139,7 +141,7 @@ const MOST_STEPS = 4;
 function steps(context: Context, culprit: Explanation): ChainStep[] {
   const found = nicsOf(context, culprit).flatMap((nic) => {
     const stalls = STALL_METRICS.flatMap((metric) =>
-      samplesWithin(context.read(metric, nicId(nic.name)), culprit.during),
+      samplesWithin(context.readNic(metric, nic.index), culprit.during),
     );
     const most = Math.max(0, ...stalls.map(({ value }) => value));
     if (most === 0) return [];

@@ -80,6 +80,7 @@ function settingFindings(settings: SwitchSettings): Finding[] {
     { signature: 'marks-amiss-for-long', outcome: outcome(amiss === 0 ? null : amiss >= LONG_POLLS) },
     { signature: 'pauses-short-queues', outcome: seen(settings.pausesShallow) },
     { signature: 'discards-on-arrival', outcome: seen(settings.discards) },
+    { signature: 'overflows-unpaused', outcome: seen(settings.overflows) },
   ];
 }
 
