@@ -1,10 +1,12 @@
-/** `fabrics list|show|import`. */
+/** `fabrics list|show|import|up|down`. */
 import type { Command } from 'commander';
+import { labBuilders } from '../fabrics/catalog.js';
 import { importedFabric } from '../experiments/definition/imported-fabric.js';
 import { InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
 import type { CommandContext } from './context.js';
+import { labDown, labUp } from './labs.js';
 import { ProblemError } from './failure.js';
 import { parseChoice } from './flags.js';
 import { examples } from './help.js';
@@ -27,7 +29,9 @@ interface ImportOptions {
 }
 
 export function addFabricsCommand(program: Command, act: Act): void {
-  const fabrics = program.command('fabrics').description('stored fabrics, and imports of topology files');
+  const fabrics = program
+    .command('fabrics')
+    .description('stored fabrics, imports of topology files, and labs');
   fabrics
     .command('list')
     .description('stored fabrics, newest first')
@@ -54,6 +58,29 @@ export function addFabricsCommand(program: Command, act: Act): void {
       ]),
     )
     .action((file: string, options: ImportOptions) => act((context) => importFabric(file, options, context)));
+  addLabCommands(fabrics, act);
+}
+
+function addLabCommands(fabrics: Command, act: Act): void {
+  const drivers = labBuilders().map(({ driver }) => driver);
+  fabrics
+    .command('up')
+    .argument('<file>', 'fabric file, or file#name')
+    .description(`build the lab that the file describes and store it (driver ${drivers.join(', ')})`)
+    .addHelpText(
+      'after',
+      examples([
+        'fabrics up experiments/fabrics/linux-lab.yaml',
+        'run experiments/link-down.yaml --fabric linux-lab --confirm linux-lab',
+        'fabrics down linux-lab',
+      ]),
+    )
+    .action((file: string) => act((context) => labUp(file, context)));
+  fabrics
+    .command('down')
+    .argument('<name>', 'name of a lab')
+    .description('remove what `up` has made for this lab, and nothing else; its definition stays stored')
+    .action((name: string) => act((context) => labDown(name, context)));
 }
 
 function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {

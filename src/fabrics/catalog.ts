@@ -6,6 +6,8 @@ import { InputError } from '../kernel/problem.js';
 import { nearestHint } from '../kernel/nearest.js';
 import type { FabricDefinition, FabricSpec } from './contract/definition.js';
 import type { Fabric } from './contract/fabric.js';
+import type { LabBuilder } from './contract/lab-builder.js';
+import { linuxDriver } from './linux/driver.js';
 import { simulatedDriver } from './simulated/driver.js';
 
 export interface FabricDriver {
@@ -20,9 +22,11 @@ export interface FabricDriver {
    * @throws InputError with pointers into the Fabric document
    */
   create(definition: FabricDefinition, seed: number): Promise<Fabric>;
+  /** Of a driver that builds what it drills. */
+  labs?: LabBuilder;
 }
 
-export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver];
+export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver, linuxDriver];
 
 /** @throws InputError naming the drivers there are */
 export function fabricDriver(name: string): FabricDriver {
@@ -45,3 +49,7 @@ export const openFabric = (
   seed: number,
 ): Promise<Fabric> =>
   fabricDriver(document.spec.driver).create({ name: document.metadata.name, spec: document.spec }, seed);
+
+/** Drivers that build what they drill, with their labs. */
+export const labBuilders = (): { driver: string; labs: LabBuilder }[] =>
+  FABRIC_DRIVERS.flatMap(({ name, labs }) => (labs === undefined ? [] : [{ driver: name, labs }]));

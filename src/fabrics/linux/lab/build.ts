@@ -5,7 +5,7 @@
  * is passed on. Steps that belong to one device go in few processes, several devices at once: starting processes is what
  * building costs. Sources: iproute2, tc-tbf(8), FRR 8.4 as Debian ships it; kernel documentation ip-sysctl.
  */
-import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../kernel/problem.js';
 import { inParallel } from '../parallel.js';
@@ -53,6 +53,7 @@ export async function buildLab(lab: Lab, digest: string, progress: BuildProgress
     await startRouting(lab, progress);
     progress('waiting for routes');
     await waitForRoutes(lab, ROUTES_WITHIN_MS);
+    preferRouting(lab);
   } catch (error) {
     await removeLab(lab.name);
     throw asEnvironmentError(error);
@@ -178,6 +179,20 @@ async function startRouting(lab: Lab, progress: BuildProgress): Promise<void> {
       await node.place.run(daemonCommand(node, daemon), { daemon: true });
     }
   });
+}
+
+/**
+ * Routing goes before the load of the machine, as on a switch, whose control plane does not share a core with hosts: each
+ * daemon is a scheduling group of its own (sched(7), autogroup), so that a nice value of the process would do nothing.
+ */
+function preferRouting(lab: Lab): void {
+  for (const node of lab.switches) {
+    for (const { daemon } of frrConfigurations(lab, node)) {
+      const pid = readFileSync(join(node.folder, `${daemon}.pid`), 'utf8').trim();
+      const group = `/proc/${pid}/autogroup`;
+      if (existsSync(group)) writeFileSync(group, '-10');
+    }
+  }
 }
 
 export function daemonCommand({ folder }: LabNode, daemon: string): string[] {

@@ -6,10 +6,9 @@
  * only be stopped by one, never begun again: a receiver whose senders are gone reads as `none`.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { elementName } from '../../../kernel/elements.js';
 import { EnvironmentError } from '../../../kernel/problem.js';
 import { identityOf, isRunning } from '../../../platform/database/embedded/process-identity.js';
@@ -17,6 +16,7 @@ import { nicOf } from '../../contract/lookups.js';
 import type { Impairment } from '../../contract/impairment.js';
 import type { Knob } from '../controls/knob.js';
 import type { Lab, LabNode } from '../lab/lab.js';
+import { programPath } from '../program-path.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 
@@ -30,15 +30,6 @@ const NONE = 'none';
 const FIRST_PORT = 9100;
 const PORTS = 900;
 const ENDS_WITHIN_MS = 4000;
-
-/** The compiled program: beside this file, or in the build of the checkout that this file is in. */
-export function loadProgram(module = import.meta.url): string {
-  const beside = fileURLToPath(new URL('./load.js', module));
-  if (existsSync(beside)) return beside;
-  const built = beside.replace('/src/fabrics/linux/', '/dist/src/fabrics/linux/');
-  if (existsSync(built)) return built;
-  throw new EnvironmentError('the load program of Linux labs is not built', 'npm run build');
-}
 
 /**
  * @param leaseS the longest that the processes run, whatever happens
@@ -92,7 +83,7 @@ async function start(
   permit: string,
   load: Traffic & { senders: readonly LabNode[]; receiver: LabNode; leaseS: number },
 ): Promise<void> {
-  const program = loadProgram();
+  const program = programPath('load', import.meta.url);
   const address = lab.hostAddress(load.receiver.device);
   const port = String(FIRST_PORT + (hashOf(permit) % PORTS));
   write(permit, { text: textOf(load), processes: [] });

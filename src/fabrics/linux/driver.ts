@@ -1,0 +1,96 @@
+/**
+ * The Linux fabric's entry in the catalogue: from a Fabric document to a lab that is up, with its jobs and who watches it.
+ *
+ * Opening never builds: a lab is built by `fabrics up` and removed by `fabrics down`, so that a drill finds the fabric as
+ * its operators left it, damage included. What is up must be what the document says.
+ */
+import { EnvironmentError } from '../../kernel/problem.js';
+import { contentDigest } from '../../platform/digest.js';
+import { buildJobs } from '../../workload/build-jobs.js';
+import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
+import type { LabBuilder } from '../contract/lab-builder.js';
+import { Clock } from './clock.js';
+import { buildLab } from './lab/build.js';
+import { Lab } from './lab/lab.js';
+import { readRecord, recordedLabs } from './lab/record.js';
+import { removeLab } from './lab/remove.js';
+import { requireMachine } from './lab/requirements.js';
+import { LinuxFabric } from './linux-fabric.js';
+import { LabCollector } from './telemetry/collector.js';
+import { requireUndoOutlivesUs } from './undo/container.js';
+import { LabWorkload } from './workload.js';
+
+const labs: LabBuilder = {
+  up: async (definition, progress) => {
+    const lab = Lab.from(definition);
+    new LabWorkload(lab, jobsOf(definition, lab), definition.spec);
+    const record = await buildLab(lab, digestOf(definition), progress);
+    return {
+      name: lab.name,
+      devices: lab.nodes.length,
+      links: lab.topology.links.length,
+      since: record.createdAt,
+    };
+  },
+  down: async (name) => {
+    requireMachine();
+    return removeLab(name);
+  },
+  names: recordedLabs,
+};
+
+export const linuxDriver = {
+  name: 'linux',
+  summary: 'Linux network stacks as namespaces of this machine, FRR and real jobs, in real time',
+  schema: fabricSpecSchema,
+  labs,
+  create: async (definition: FabricDefinition, _seed: number): Promise<LinuxFabric> => openLab(definition),
+};
+
+/**
+ * @throws InputError with pointers into the Fabric document
+ * @throws EnvironmentError when the machine can't, the lab is not up, or is up as another
+ */
+export function openLab(definition: FabricDefinition): LinuxFabric {
+  const lab = Lab.from(definition);
+  const jobs = jobsOf(definition, lab);
+  const clock = new Clock();
+  const workload = new LabWorkload(lab, jobs, definition.spec);
+  requireMachine();
+  requireUndoOutlivesUs();
+  requireUp(definition);
+  const collector = new LabCollector({
+    lab,
+    jobs: workload.running,
+    definitions: jobs,
+    clock,
+    settings: definition.spec.telemetry,
+  });
+  return new LinuxFabric({ lab, jobs, clock, workload, collector });
+}
+
+const jobsOf = ({ spec }: FabricDefinition, { topology }: Lab): ReturnType<typeof buildJobs> =>
+  buildJobs(spec.jobs, topology, '/spec/jobs');
+
+/** Of what a lab is built from: jobs and telemetry may change without another build. */
+const digestOf = ({ spec: { topology, settings, lab } }: FabricDefinition): string =>
+  contentDigest({ topology, settings, lab: lab ?? null });
+
+function requireUp(definition: FabricDefinition): void {
+  const { name } = definition;
+  const record = readRecord(name);
+  if (record === undefined) {
+    throw new EnvironmentError(`the lab "${name}" is not up`, 'fabrics up FILE builds it');
+  }
+  if (record.state !== 'up') {
+    throw new EnvironmentError(
+      `the lab "${name}" is half built or half removed`,
+      `fabrics down ${name} clears it`,
+    );
+  }
+  if (record.digest === digestOf(definition)) return;
+  throw new EnvironmentError(
+    `the lab "${name}" was built from another definition than this one`,
+    `fabrics down ${name}, then fabrics up FILE`,
+  );
+}
