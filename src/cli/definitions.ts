@@ -9,6 +9,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import type { Experiment } from '../experiments/definition/experiment.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import type { Suite } from '../experiments/definition/suite.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
 import { readTextFile } from './text-file.js';
@@ -27,7 +28,7 @@ export type FabricReference = { document: Loaded<FabricDocument> } | { stored: s
 
 type ToPath = (path: string) => string;
 
-const looksLikePath = (reference: string): boolean =>
+export const looksLikePath = (reference: string): boolean =>
   /[/\\]/.test(reference) || /\.(ya?ml|json)$/i.test(reference);
 
 /** Reads and checks a definition file. @throws InputError when it can't be read or is invalid */
@@ -130,13 +131,13 @@ function missingFabricFile(
 }
 
 /** A file whose own name has a `#` is taken for that file. */
-function splitReference(reference: string, toPath: ToPath): { file: string; name?: string } {
+export function splitReference(reference: string, toPath: ToPath): { file: string; name?: string } {
   const at = reference.lastIndexOf('#');
   if (at <= 0 || existsSync(toPath(reference))) return { file: reference };
   return { file: reference.slice(0, at), name: reference.slice(at + 1) };
 }
 
-function pick<Kind extends Experiment | FabricDocument>(
+export function pick<Kind extends Experiment | FabricDocument | Suite>(
   loaded: readonly Loaded<Kind>[],
   name: string | undefined,
   file: string,

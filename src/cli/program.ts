@@ -13,6 +13,7 @@ import { addDiagnoseCommand } from './diagnose.js';
 import { printFailure } from './failure.js';
 import { addFabricsCommand } from './fabrics.js';
 import { addFaultsCommand } from './faults.js';
+import { addGateCommand } from './gate.js';
 import { examples } from './help.js';
 import { addPlanCommand } from './plan.js';
 import { addRunCommand } from './run.js';
@@ -71,6 +72,7 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addValidateCommand(program, act);
   addPlanCommand(program, act);
   addDiagnoseCommand(program, act);
+  addGateCommand(program, act);
   addServeCommand(program, act);
   addRunsCommand(program, act);
   addFabricsCommand(program, act);

@@ -1,0 +1,26 @@
+/** One seed of each experiment of a gate on both fabrics. */
+import type { Execute } from './conduct.js';
+import type { CheckedGate } from './gate-input.js';
+import { needsOf, type SideOutcome } from './side-run.js';
+
+export interface BothSides {
+  experiment: string;
+  baseline: SideOutcome;
+  candidate: SideOutcome;
+}
+
+export async function conductedSides(
+  gate: CheckedGate,
+  seed: number,
+  execute: Execute,
+): Promise<BothSides[]> {
+  const needs = needsOf(gate.objectives);
+  return Promise.all(
+    gate.experiments.map(async ({ metadata }, experiment) => {
+      const [baseline, candidate] = await Promise.all(
+        (['baseline', 'candidate'] as const).map((side) => execute({ experiment, side, seed, needs })),
+      );
+      return { experiment: metadata.name, baseline: baseline.outcome, candidate: candidate.outcome };
+    }),
+  );
+}
