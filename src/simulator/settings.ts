@@ -69,6 +69,12 @@ const detection = {
 
 const routing = {
   hashSeed: z.int().min(0).max(0xffffffff).default(1).describe('seed of the per-switch ECMP hash'),
+  hashSeeds: z
+    .enum(['per-switch', 'equal'])
+    .default('per-switch')
+    .describe(
+      'whether each switch derives a seed of its own; equal ones polarise what is hashed at several tiers',
+    ),
   routeRepair: durationNs.prefault('38ms').describe('port down to the local FIB without that next hop'),
   bgpPropagation: durationNs.prefault('20ms').describe('withdrawal or advertisement, per switch hop'),
   sessionRestore: durationNs.prefault('2s').describe('link up to the BGP session and its next hops back'),

@@ -80,7 +80,7 @@ export class FlowSimulator extends FabricControls {
     const { queue } = this;
     const beliefs = new Beliefs(new RoutingGraph(topology));
     const physical = new PhysicalLayer(topology, settings, queue);
-    const connections = new Connections(beliefs, physical, settings.hashSeed, seed);
+    const connections = new Connections(beliefs, physical, settings, seed);
     const rates = new Rates(topology);
     const signals = new Signals(topology, settings, queue, physical, rates, seed);
     const schedule = new RetransmissionSchedule(settings);

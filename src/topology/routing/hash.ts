@@ -41,9 +41,13 @@ export function flowHash(
   return murmurFinish(state, 16);
 }
 
-/** Seeds of all nodes (index: node) from the fabric's hash seed; an entry may be overwritten to model a setting. */
-export function nodeSeeds(graph: RoutingGraph, hashSeed: number): Uint32Array {
+/**
+ * Seeds of all nodes (index: node) from the fabric's hash seed; an entry may be overwritten to model a setting.
+ * @param equal all nodes hash alike, as switches do that were left at one default
+ */
+export function nodeSeeds(graph: RoutingGraph, hashSeed: number, equal = false): Uint32Array {
   const seeds = new Uint32Array(graph.nodeCount);
+  if (equal) return seeds.fill(hashText('all', hashSeed));
   for (let node = 0; node < graph.nodeCount; node++) seeds[node] = hashText(graph.nodeName(node), hashSeed);
   return seeds;
 }

@@ -8,6 +8,7 @@
  */
 import { hashText } from '../../../kernel/prng.js';
 import { nodeSeeds } from '../../../topology/routing/hash.js';
+import type { FabricSettings } from '../../settings.js';
 import { PathTracer } from '../../../topology/routing/path.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import type { PhysicalLayer } from '../plant/physical-layer.js';
@@ -75,10 +76,10 @@ export class Connections {
   constructor(
     private readonly beliefs: Beliefs,
     private readonly physical: PhysicalLayer,
-    hashSeed: number,
+    { hashSeed, hashSeeds }: Pick<FabricSettings, 'hashSeed' | 'hashSeeds'>,
     private readonly seed: number,
   ) {
-    this.seeds = nodeSeeds(beliefs.graph, hashSeed);
+    this.seeds = nodeSeeds(beliefs.graph, hashSeed, hashSeeds === 'equal');
     this.tracer = new PathTracer(beliefs.graph, this.seeds, MOST_LINKS);
   }
 
