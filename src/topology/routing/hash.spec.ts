@@ -51,5 +51,7 @@ describe('equal-cost hash', () => {
     expect(new Set(seeds).size).toBe(graph.nodeCount);
     expect([...nodeSeeds(graph, 1)]).toEqual([...seeds]);
     expect([...nodeSeeds(graph, 2)].filter((seed, node) => seed === seeds[node])).toEqual([]);
+    expect(new Set(nodeSeeds(graph, 1, true)).size).toBe(1);
+    expect(nodeSeeds(graph, 1, true)[0]).not.toBe(nodeSeeds(graph, 2, true)[0]);
   });
 });
