@@ -317,8 +317,7 @@ export class FlowEngine {
     solver.solve();
     congestion.find(nowNs);
     this.takeRates(nowNs);
-    const waits = congestion.shown.flatMap(({ picture }) => picture.waits);
-    this.backlog.follow(congestion.flows, waits, (flow) => this.settle(flow, nowNs));
+    this.backlog.follow(congestion.shown, (flow) => this.settle(flow, nowNs));
     this.hostSide.update();
     this.holdQps(nowNs, congestion.heldQps);
     if (storms.some) storms.review(nowNs, (queue) => congestion.isStuck(queue));

@@ -6,6 +6,7 @@
  * jobs, settings and seed, driven by the same calls, give the same evidence byte for byte.
  * Not modelled: single packets; queues, marks and pauses are those of the steady state between events.
  */
+import { CourseStore, type CourseStoreOptions } from '../../telemetry/columns/course-store.js';
 import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { TelemetrySettings } from '../../telemetry/settings.js';
@@ -45,6 +46,8 @@ import { SwitchClasses } from './plant/switch-classes.js';
 export interface FlowSimulatorOptions {
   /** False works out anew what a repeated step has worked out before, for the test that this changes nothing. */
   reuse?: boolean;
+  /** Where samples go that memory has no room for; left out: all of them stay in memory. */
+  samples?: CourseStoreOptions;
 }
 
 export class FlowSimulator extends FabricControls {
@@ -74,7 +77,7 @@ export class FlowSimulator extends FabricControls {
     readonly settings: FabricSettings,
     telemetry: TelemetrySettings,
     seed: number,
-    { reuse = true }: FlowSimulatorOptions = {},
+    { reuse = true, samples }: FlowSimulatorOptions = {},
   ) {
     super();
     const { queue } = this;
@@ -117,7 +120,7 @@ export class FlowSimulator extends FabricControls {
     );
     this.load = new InjectedTraffic(context, connections, counters, this.timers, this.flows);
     const watched = { beliefs, clocks, latencies, placements };
-    this.sampler = new Sampler(this.sources(watched), telemetry, seed);
+    this.sampler = new Sampler(this.sources(watched), telemetry, seed, new CourseStore(samples));
     this.runner = new JobRunner(
       ready,
       settings,
@@ -192,6 +195,7 @@ export class FlowSimulator extends FabricControls {
     });
     physical.listen({
       portStateChanged: (port) => {
+        this.signals.portChanged(this.clockNs, port);
         sampler.portStateChanged(port);
         control.portStateChanged(this.clockNs, port);
       },

@@ -72,7 +72,7 @@ export const NETWORK_METRICS = [
     kind: 'counter',
     unit: 'bytes',
     sampling: 'poll',
-    description: 'bytes received from the wire',
+    description: 'bytes received from the wire in intact frames',
     sources: {
       mlx5: 'rx_bytes_phy',
       sonic: 'SAI_PORT_STAT_IF_IN_OCTETS',

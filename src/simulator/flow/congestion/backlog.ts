@@ -33,6 +33,12 @@ export interface FlowBacklog {
   delivered: number;
 }
 
+/** Flows in contention, and what of each waits, in the same order. */
+export interface Waiting {
+  readonly flows: readonly Flow[];
+  readonly picture: { readonly waits: readonly (FlowWaits | undefined)[] };
+}
+
 /** Bytes whose flow is gone, before the queue of `links[place]`, where a pause without end keeps them. */
 interface Stranded {
   readonly classIndex: number;
@@ -48,6 +54,7 @@ export class Backlog {
   private readonly shown: { classIndex: number; direction: number }[] = [];
   private readonly shownDevices: number[] = [];
   private stranded: Stranded[] = [];
+  private followed: ReadonlyMap<Waiting, readonly Flow[]> = new Map();
 
   constructor(
     private readonly counters: Counters,
@@ -57,26 +64,29 @@ export class Backlog {
 
   /**
    * From now on these flows are to have so much in queues, and no others.
-   * @param flows with rates of the equilibrium
+   * @param pieces flows with rates of the equilibrium, and what of them waits
    * @param settle brings a flow's bytes up to date
    */
-  follow(
-    flows: readonly Flow[],
-    waits: readonly (FlowWaits | undefined)[] | undefined,
-    settle: (flow: Flow) => void,
-  ): void {
+  follow(pieces: readonly Waiting[], settle: (flow: Flow) => void): void {
     this.retry();
     for (const flow of this.live) {
       if (flow.overruled) continue;
       settle(flow);
       this.aim(flow, undefined);
     }
-    for (let at = 0; at < flows.length; at++) {
-      const aim = waits?.[at];
-      if (aim === undefined && flows[at].backlog === undefined) continue;
-      settle(flows[at]);
-      this.aim(flows[at], aim);
+    const followed = new Map<Waiting, readonly Flow[]>();
+    for (const piece of pieces) {
+      const { flows, picture } = piece;
+      followed.set(piece, flows);
+      if (this.followed.get(piece) === flows) continue;
+      for (let at = 0; at < flows.length; at++) {
+        const waits = picture.waits[at];
+        if (waits === undefined && flows[at].backlog === undefined) continue;
+        settle(flows[at]);
+        this.aim(flows[at], waits);
+      }
     }
+    this.followed = followed;
   }
 
   /** From now on a flow's paths are to have so much in queues; its bytes are settled. */

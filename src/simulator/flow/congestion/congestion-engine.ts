@@ -100,6 +100,7 @@ export class CongestionEngine {
   /** Counts the time up to now as the present state says. */
   account(nowNs: number): void {
     this.pieces.account(nowNs);
+    this.transients.account(nowNs);
     gain(this.stormGains, nowNs - this.stormsSinceNs);
     this.stormsSinceNs = nowNs;
   }
@@ -123,7 +124,7 @@ export class CongestionEngine {
     const { pieces, storms } = this;
     if (!this.reuse) this.joint.clear();
     const next = this.join(this.groups.contended).map((part) => this.piece(part));
-    if (this.begun.length > 0) this.begin(next);
+    if (this.begun.length > 0) this.begin(nowNs, next);
     for (const { groups } of pieces.shown) for (const group of groups) group.pieces = [];
     pieces.replace(nowNs, next);
     for (const piece of next) for (const group of piece.groups) group.pieces = [piece];
@@ -177,7 +178,7 @@ export class CongestionEngine {
   }
 
   /** Counts what flows that begin leave behind where they meet a contended queue. */
-  private begin(next: readonly Piece[]): void {
+  private begin(nowNs: number, next: readonly Piece[]): void {
     const { solver } = this;
     const all = new Set(this.begun);
     const rateOf = (flow: Flow, begins: boolean): number => {
@@ -188,7 +189,7 @@ export class CongestionEngine {
       const met = flows.filter((flow) => all.has(flow));
       if (met.length === 0) continue;
       const before = new Set(groups.flatMap(({ pieces }) => pieces.map((piece) => piece.picture)));
-      this.transients.count([...before], picture, flows, met, rateOf, this.reuse);
+      this.transients.begin(nowNs, [...before], picture, flows, met, rateOf, this.reuse);
     }
   }
 

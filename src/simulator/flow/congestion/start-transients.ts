@@ -30,14 +30,17 @@ interface MetQueue {
   qps: [qp: number, rate: number][];
 }
 
-/** What a start adds: amounts by counter, and peaks. */
+/** What a start adds: amounts by counter, and peaks; and how long that takes. */
 interface Transient {
+  lastsNs: number;
   gains: Gains;
   peaks: readonly (readonly [classIndex: number, direction: number, bytes: number])[];
 }
 
 export class StartTransients {
   private readonly known = new WeakMap<Picture, Map<string, Transient>>();
+  /** Starts that are not over, when they began, and the part of them that is counted. */
+  private pending: { transient: Transient; beganNs: number; counted: number }[] = [];
 
   constructor(
     private readonly network: EquilibriumNetwork,
@@ -47,13 +50,14 @@ export class StartTransients {
   ) {}
 
   /**
-   * Counts what the flows that begin now leave behind.
+   * Takes note of what the flows that begin now will leave behind.
    * @param before what was shown of these flows
    * @param flows all that the picture is about, at their rates of before
    * @param begun those of them that begin, in the same order
    * @param rateOf bytes/ns of a flow's variable: of one that begins if nothing in the fabric held it, else its present rate
    */
-  count(
+  begin(
+    nowNs: number,
     before: readonly Picture[],
     picture: Picture,
     flows: readonly Flow[],
@@ -69,8 +73,21 @@ export class StartTransients {
       transient = this.workOut(this.meet(before, picture, flows, new Set(begun), rateOf));
       known.set(key, transient);
     }
-    gain(transient.gains, 1);
-    for (const [classIndex, direction, bytes] of transient.peaks) this.notePeak(classIndex, direction, bytes);
+    if (transient.lastsNs > 0) this.pending.push({ transient, beganNs: nowNs, counted: 0 });
+  }
+
+  /** Counts what has come of starts up to now; nothing shows before its bytes can have come. */
+  account(nowNs: number): void {
+    if (this.pending.length === 0) return;
+    for (const start of this.pending) {
+      const { gains, peaks, lastsNs } = start.transient;
+      const part = Math.min(1, (nowNs - start.beganNs) / lastsNs);
+      if (part === start.counted) continue;
+      gain(gains, part - start.counted);
+      start.counted = part;
+      for (const [classIndex, direction, bytes] of peaks) this.notePeak(classIndex, direction, part * bytes);
+    }
+    this.pending = this.pending.filter(({ counted }) => counted < 1);
   }
 
   private notePeak(classIndex: number, direction: number, bytes: number): void {
@@ -139,6 +156,7 @@ export class StartTransients {
     const { network } = this;
     const book = new GainBook();
     const peaks: [number, number, number][] = [];
+    let lastsNs = 0;
     for (const queue of queues) {
       const { classIndex, direction, ingress } = queue;
       for (const [port, rate] of ingress) queue.offeredRate += Math.min(rate, network.capacity[port]);
@@ -163,9 +181,10 @@ export class StartTransients {
       );
       if (found.peakBytes <= 0) continue;
       peaks.push([classIndex, direction, Math.min(found.peakBytes, network.bufferBytes[device])]);
+      lastsNs = Math.max(lastsNs, found.lastsNs);
       this.addStart(queue, found, book);
     }
-    return { gains: book.close(), peaks };
+    return { lastsNs, gains: book.close(), peaks };
   }
 
   private addStart(

@@ -7,6 +7,7 @@ import {
   codewordErrorRatio,
   correctedCodewordRatio,
   FEC_PAYLOAD_BITS,
+  FEC_SYMBOLS,
   frameLossRatio,
 } from '../../../telemetry/fec.js';
 import {
@@ -120,6 +121,36 @@ describe('bit errors', () => {
       { numRuns: 8 },
     );
   }, 60_000);
+
+  it('are never more than symbols that arrive, and none arrives while the port is down', async () => {
+    const ratio = fc.oneof(fc.constant(0.5), fc.double({ min: 1e-4, max: 0.5, noNaN: true }));
+    await fc.assert(
+      fc.asyncProperty(ratio, async (bitErrorRatio) => {
+        const evidence = await evidenceUnder(errors(bitErrorRatio));
+        const read = (metric: string): [number, number][] => samplesOf(evidence, metric, RECEIVER);
+        const status = read('port_oper_status');
+        const wasUp = (fromS: number, toS: number): boolean =>
+          valueAt(evidence, 'port_oper_status', RECEIVER, fromS * 1e9) === 1 ||
+          status.some(([seconds, up]) => seconds > fromS && seconds <= toS && up === 1);
+        const [corrected, uncorrected, wrong, errored] = [
+          'port_fec_corrected_codewords',
+          'port_fec_uncorrected_codewords',
+          'port_fec_symbol_errors',
+          'port_rx_errors',
+        ].map(read);
+        for (let at = 1; at < wrong.length; at++) {
+          const gain = (samples: [number, number][]): number => samples[at][1] - samples[at - 1][1];
+          const [fromS, toS] = [wrong[at - 1][0], wrong[at][0]];
+          const codewords = ((toS - fromS) * 400e9) / FEC_PAYLOAD_BITS;
+          expect(gain(corrected) + gain(uncorrected)).toBeLessThanOrEqual(codewords + 1);
+          expect(gain(wrong)).toBeLessThanOrEqual((codewords + 1) * FEC_SYMBOLS);
+          if (wasUp(fromS, toS)) continue;
+          expect([corrected, uncorrected, wrong, errored].map(gain)).toEqual([0, 0, 0, 0]);
+        }
+      }),
+      { numRuns: 4 },
+    );
+  });
 
   it('on one lane of four are a quarter as many', async () => {
     const evidence = await evidenceUnder(errors(8e-4, { laneShare: 0.25 }));

@@ -16,7 +16,7 @@ import {
   frameLossRatio,
   symbolErrorRatio,
 } from '../../../telemetry/fec.js';
-import type { Topology } from '../../../topology/model.js';
+import { directionFrom, type Topology } from '../../../topology/model.js';
 import { packetBytes, type FabricSettings } from '../../settings.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
@@ -52,6 +52,7 @@ export class Signals {
   /** As `frameLoss`, of an ACK or a notification. */
   readonly ackLoss: Float64Array;
   /** By direction, as counted at the receiver. */
+  readonly codewords: Float64Array;
   readonly correctedCodewords: Float64Array;
   readonly uncorrectedCodewords: Float64Array;
   readonly symbolErrors: Float64Array;
@@ -86,6 +87,7 @@ export class Signals {
     const numbers = (): Float64Array => new Float64Array(directions);
     this.frameLoss = numbers();
     this.ackLoss = numbers();
+    this.codewords = numbers();
     this.correctedCodewords = numbers();
     this.uncorrectedCodewords = numbers();
     this.symbolErrors = numbers();
@@ -130,6 +132,13 @@ export class Signals {
     this.apply(nowNs, direction);
   }
 
+  /** A port that is down counts nothing, whatever light it sees. */
+  portChanged(nowNs: number, port: number): void {
+    const direction = directionFrom(this.topology, port) ^ 1;
+    this.settle(nowNs, direction);
+    this.codewordRate[direction] = this.arriving(direction);
+  }
+
   /** A link lost or found its carrier, or its speed changed. */
   linkChanged(nowNs: number, link: number): void {
     for (const direction of [2 * link, 2 * link + 1]) {
@@ -143,6 +152,7 @@ export class Signals {
     const codewords = this.codewordRate[direction] * (nowNs - this.settledNs[direction]);
     this.settledNs[direction] = nowNs;
     if (codewords === 0) return;
+    this.codewords[direction] += codewords;
     this.correctedCodewords[direction] += codewords * this.correctedShare[direction];
     this.uncorrectedCodewords[direction] += codewords * this.uncorrectedShare[direction];
     this.symbolErrors[direction] += codewords * this.symbolsEach[direction];
@@ -190,19 +200,28 @@ export class Signals {
     this.version++;
   }
 
-  /** Codewords flow while there is a carrier; a present risk of losing alignment gets its event. */
+  /** Codewords are counted while the port is up; a present risk of losing alignment gets its event. */
   private follow(nowNs: number, direction: number): void {
-    const link = direction >> 1;
-    this.codewordRate[direction] = this.physical.carrier(link)
-      ? this.rates.linkGbps[link] / FEC_PAYLOAD_BITS
-      : 0;
+    this.codewordRate[direction] = this.arriving(direction);
     if (this.physical.aligned[direction] === 0) return;
     this.queue.cancel(this.pendingLoss[direction]);
     this.pendingLoss[direction] = -1;
-    const hazard = this.codewordRate[direction] * this.uncorrectedShare[direction] ** BAD_IN_A_ROW;
+    const hazard = this.sent(direction) * this.uncorrectedShare[direction] ** BAD_IN_A_ROW;
     if (!(hazard * NEVER_NS > 1)) return;
     const draw = uniformAt(this.seed, hashText('alignment', direction), this.lossesDrawn[direction]++);
     const afterNs = -Math.log1p(-draw) / hazard;
     this.pendingLoss[direction] = this.queue.schedule(nowNs + afterNs, EVENT.alignment, direction);
+  }
+
+  /** Codewords per ns on a direction whose receiver sees its carrier. */
+  private sent(direction: number): number {
+    const link = direction >> 1;
+    return this.physical.carrier(link) ? this.rates.linkGbps[link] / FEC_PAYLOAD_BITS : 0;
+  }
+
+  /** As `sent`, of a receiver whose port is up. */
+  private arriving(direction: number): number {
+    const { portA, portB } = this.topology.links[direction >> 1];
+    return this.sent(direction) * this.physical.operUp[(direction & 1) === 0 ? portB : portA];
   }
 }

@@ -9,7 +9,7 @@ import type { MetricName } from '../../../telemetry/catalog.js';
 import { WholeCounter, type Read } from '../../../telemetry/columns/poll-column.js';
 import { directionFrom, type Topology } from '../../../topology/model.js';
 import type { Counters } from './counters.js';
-import { uniformAt } from '../jobs/noise.js';
+import { FecCounts } from './fec-counts.js';
 import { Optics } from '../plant/optics.js';
 import type { PhysicalLayer } from '../plant/physical-layer.js';
 import type { Rates } from '../sharing/rates.js';
@@ -27,49 +27,8 @@ export interface DeviceSources {
 export type Reading = readonly [metric: MetricName, read: Read];
 
 const NS_PER_S = 1e9;
-
-/** Scales a uniform draw to a standard deviation of one. */
-const SQRT_12 = Math.sqrt(12);
-
-/** Whole numbers that follow expected ones, scattered like counts of rare events, by port. */
-class Tally {
-  private readonly expected: Float64Array;
-  private readonly counted: Float64Array;
-
-  constructor(ports: number) {
-    this.expected = new Float64Array(ports);
-    this.counted = new Float64Array(ports);
-  }
-
-  /** @param luck zero on average, with a standard deviation of one */
-  count(port: number, expected: number, luck: number): number {
-    const mean = expected - this.expected[port];
-    this.expected[port] = expected;
-    // What nobody will live to see must not be rounded up.
-    const seen = mean < 1e-3 ? 0 : Math.max(0, Math.floor(mean + luck * Math.sqrt(mean) + 0.5));
-    return (this.counted[port] += seen);
-  }
-}
-
-/** The draw of a port and round that all its FEC figures share: zero on average, with a standard deviation of one. */
-class Luck {
-  private readonly drawn: Float64Array;
-  private readonly round: Int32Array;
-
-  constructor(
-    ports: number,
-    private readonly seed: number,
-  ) {
-    this.drawn = new Float64Array(ports);
-    this.round = new Int32Array(ports).fill(-1);
-  }
-
-  of(port: number, round: number): number {
-    if (this.round[port] === round) return this.drawn[port];
-    this.round[port] = round;
-    return (this.drawn[port] = SQRT_12 * (uniformAt(this.seed, port, round) - 0.5));
-  }
-}
+/** Bits that are as often wrong as right. */
+const MOST_ERRORS = 0.5;
 
 /** Share of the time since the last reading that a time counter covered, by NIC. */
 class Share {
@@ -138,30 +97,28 @@ export class DeviceReadings {
   }
 
   private fec(): Reading[] {
-    const { signals, rates, topology } = this.sources;
+    const { signals, rates } = this.sources;
     const { receives } = this;
-    const luck = new Luck(topology.ports.length, this.seed);
-    const tally = (counter: Float64Array): ((port: number) => number) => {
-      const counts = new Tally(topology.ports.length);
-      return (port) => {
-        const direction = receives[port];
-        signals.settle(this.nowNs, direction);
-        return counts.count(port, counter[direction], luck.of(port, this.round));
-      };
+    const counts = new FecCounts(signals, receives, this.seed);
+    const counted = (counter: Float64Array) => (port: number) => {
+      counts.read(this.nowNs, this.round, port);
+      return counter[port];
     };
     return [
-      ['port_fec_corrected_codewords', tally(signals.correctedCodewords)],
-      ['port_fec_symbol_errors', tally(signals.symbolErrors)],
-      ['port_fec_uncorrected_codewords', tally(signals.uncorrectedCodewords)],
+      ['port_fec_corrected_codewords', counted(counts.corrected)],
+      ['port_fec_symbol_errors', counted(counts.symbolErrors)],
+      ['port_fec_uncorrected_codewords', counted(counts.uncorrected)],
       [
         'port_fec_pre_ber',
         (port) => {
           const direction = receives[port];
           if (!signals.receives(direction)) return NaN;
+          counts.read(this.nowNs, this.round, port);
           // Worked out from the bits corrected in a second, so few errors make a rough figure.
           const mean = signals.bitErrorRatio(direction);
           const errors = Math.max(1, mean * rates.linkGbps[direction >> 1] * NS_PER_S);
-          return mean * Math.max(0, 1 + luck.of(port, this.round) / Math.sqrt(errors));
+          const ratio = mean * Math.max(0, 1 + counts.luck(port, this.round) / Math.sqrt(errors));
+          return Math.min(MOST_ERRORS, ratio);
         },
       ],
     ];
