@@ -8,6 +8,7 @@ import type { Topology } from '../../topology/model.js';
 import { buildJobs } from '../../workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
 import { SimulatedFabric } from './simulated-fabric.js';
+import { temporaryBacking } from './temporary-backing.js';
 
 export const simulatedDriver = {
   name: 'simulated',
@@ -21,12 +22,15 @@ export const simulatedDriver = {
 export function createSimulatedFabric(
   definition: FabricDefinition,
   seed: number,
-  options?: FlowSimulatorOptions,
+  options: FlowSimulatorOptions = {},
 ): SimulatedFabric {
   const { name, spec } = definition;
   const topology = topologyOf(definition);
   const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
-  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, options);
+  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, {
+    samples: { open: () => temporaryBacking() },
+    ...options,
+  });
   return new SimulatedFabric(name, simulator);
 }
 

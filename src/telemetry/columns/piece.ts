@@ -15,8 +15,10 @@ export interface Piece<T extends Numbers> {
   members: Int32Array;
   /** By member: which course it took. Undefined where each has its own, in the order of members. */
   courseOf?: Int32Array;
-  /** Courses, `rounds` numbers each. */
+  /** Courses, `rounds` numbers each; empty when they are outside of memory. */
   courses: T;
+  /** Where they are then, bytes from the beginning. */
+  outsideAt?: number;
 }
 
 /** Rows of rounds as they were taken: `rows[round * size + element]`. */

@@ -6,6 +6,7 @@
  * such a code is the last one that did arrive. No object and no text is made per sample.
  */
 import { QUALITY } from '../series.js';
+import { CourseStore } from './course-store.js';
 import { courseStart, memberAt, pack, type Piece } from './piece.js';
 import type { PollClock, RoundRange } from './poll-clock.js';
 import { SharedReads } from './shared-reads.js';
@@ -53,10 +54,14 @@ export class PollColumn {
   private readonly values: (Piece<Float64Array> | undefined)[] = [];
   private readonly exceptions: (Piece<Uint8Array> | undefined)[] = [];
 
-  /** @param numbers series number of each element */
+  /**
+   * @param numbers series number of each element
+   * @param store of the courses of values, common to all columns
+   */
   constructor(
     readonly clock: PollClock,
     readonly numbers: Int32Array,
+    private readonly store = new CourseStore(),
   ) {
     this.size = numbers.length;
     this.rows = new Float64Array(PIECE_ROUNDS * this.size);
@@ -218,13 +223,19 @@ export class PollColumn {
         if (low < high) out.fill(held, low - from, high - from);
         continue;
       }
-      const { courses } = piece!;
-      for (let round = low; round < high; round++) out[round - from] = courses[start + round - first];
-      held = courses[start + PIECE_ROUNDS - 1];
+      const course = this.courseOf(piece!, start);
+      for (let round = low; round < high; round++) out[round - from] = course[round - first];
+      held = course[PIECE_ROUNDS - 1];
     }
     for (let round = Math.max(from, packedRounds); round < to; round++) {
       out[round - from] = rows[(round - packedRounds) * this.size + element];
     }
+  }
+
+  private courseOf<T extends Float64Array | Uint8Array>(piece: Piece<T>, start: number): T {
+    const { courses } = piece;
+    if (courses instanceof Uint8Array) return courses.subarray(start, start + PIECE_ROUNDS) as T;
+    return this.store.numbers(piece as Piece<Float64Array>, start, PIECE_ROUNDS) as T;
   }
 
   private packStage(): void {
@@ -240,6 +251,7 @@ export class PollColumn {
     }
     for (const element of values?.members ?? []) this.varied[element] = 1;
     this.values.push(values);
+    if (values !== undefined) this.store.note(values);
     const { codes } = this;
     this.exceptions.push(
       codes === undefined || !this.stageHasCodes ? undefined : pack({ ...stage, rows: codes }, this.fresh),

@@ -8,6 +8,7 @@
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
 import { hashText } from '../../../kernel/prng.js';
 import { METRICS, type MetricDefinition, type MetricName } from '../../../telemetry/catalog.js';
+import type { CourseStore } from '../../../telemetry/columns/course-store.js';
 import { PollClock } from '../../../telemetry/columns/poll-clock.js';
 import type { EvidenceSize } from '../../../telemetry/evidence-size.js';
 import type { Evidence } from '../../../telemetry/series.js';
@@ -78,10 +79,11 @@ export class Sampler implements JobListener {
     private readonly sources: SamplerSources,
     private readonly settings: TelemetrySettings,
     seed: number,
+    courses?: CourseStore,
   ) {
     this.restarts = new Int32Array(sources.jobs.length);
     this.redoneSteps = new Int32Array(sources.jobs.length);
-    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0), sources.topology);
+    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0), sources.topology, courses);
     const ids = this.elementIds();
     const watched = new Set<MetricName>(settings.metrics ?? METRICS.map(({ name }) => name));
     for (const metric of METRICS) {

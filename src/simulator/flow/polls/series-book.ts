@@ -7,6 +7,7 @@
  */
 import { metricDefinition, type MetricName } from '../../../telemetry/catalog.js';
 import { ChangeLog } from '../../../telemetry/columns/change-log.js';
+import { CourseStore } from '../../../telemetry/columns/course-store.js';
 import type { PollClock, RoundRange } from '../../../telemetry/columns/poll-clock.js';
 import { ClearedCounter } from '../../../telemetry/columns/cleared-counter.js';
 import { ABSENT, PollColumn } from '../../../telemetry/columns/poll-column.js';
@@ -54,6 +55,7 @@ export class SeriesBook {
     settings: TelemetrySettings,
     seed: number,
     topology: Pick<Topology, 'devices'> = { devices: [] },
+    private readonly courses = new CourseStore(),
   ) {
     this.flaws = new TelemetryFlaws(settings, seed, topology);
   }
@@ -122,7 +124,7 @@ export class SeriesBook {
 
   /** The column of a polled metric over elements that are polled together, named by their series' numbers. */
   column(metric: MetricName, clock: PollClock, numbers: Int32Array): PollColumn {
-    const column = new PollColumn(clock, numbers);
+    const column = new PollColumn(clock, numbers, this.courses);
     const { columns, first } = this.byMetric.get(metric)!;
     for (let place = 0; place < numbers.length; place++) {
       columns!.column[numbers[place] - first] = column;
