@@ -23,7 +23,7 @@ import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
 import { deliver, parseOutputs, wantsColour } from './outputs.js';
-import { readBinaryFile } from './text-file.js';
+import { openBinaryFile } from './text-file.js';
 
 interface DiagnoseOptions {
   evidence?: string;
@@ -147,11 +147,11 @@ async function ofFile(
   window: Window,
   context: CommandContext,
 ): Promise<Verdict> {
-  const bytes = readBinaryFile(context.path(file), file);
+  const source = await openBinaryFile(context.path(file), file);
   // the reader of Arrow files takes a while to load, and no other command needs it
   const { decodeEvidenceFile } = await import('../runs/evidence/arrow.js');
   try {
-    const decoded = await decodeEvidenceFile(bytes);
+    const decoded = await decodeEvidenceFile(source);
     const document = await documentFor(decoded.fabric, fabric, context);
     return examineEvidence(document, decoded.evidence, window);
   } catch (error) {
@@ -159,6 +159,8 @@ async function ofFile(
     throw new InputError(
       error.issues.map((issue) => (issue.pointer === '' ? { ...issue, file: issue.file ?? file } : issue)),
     );
+  } finally {
+    if (!(source instanceof Uint8Array)) await source.close();
   }
 }
 

@@ -2,6 +2,7 @@
  * Files named by the user. What can't be read is told in words before anything tries to parse it.
  */
 import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
@@ -26,6 +27,19 @@ export const readTextFile = (path: string, shown: string): string =>
  */
 export const readBinaryFile = (path: string, shown: string): Buffer =>
   readBytes(path, shown, MOST_BINARY_BYTES);
+
+/**
+ * A file of any size, open for reading; all of it where it can only be read once.
+ * @throws InputError as `readBinaryFile`, but for its size
+ */
+export async function openBinaryFile(path: string, shown: string): Promise<FileHandle | Buffer> {
+  if (!statusOf(path, shown).isFile()) return readBinaryFile(path, shown);
+  try {
+    return await open(path);
+  } catch (error) {
+    throw problem(shown, `can't be read: ${(error as Error).message}`);
+  }
+}
 
 function readBytes(path: string, shown: string, mostBytes: number): Buffer {
   const stats = statusOf(path, shown);

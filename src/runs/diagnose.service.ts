@@ -9,6 +9,7 @@ import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { InputError } from '../kernel/problem.js';
 import { decodeEvidenceFile } from './evidence/arrow.js';
+import { readStored } from './evidence/stored-evidence.js';
 import { RunsService } from './runs.service.js';
 
 @Injectable()
@@ -27,8 +28,7 @@ export class DiagnoseService {
 
   async ofRun(id: string, choice: FabricChoice, window: Window): Promise<Verdict> {
     const run = await this.runs.get(id);
-    const { arrow } = await this.runs.evidence(id);
-    const { evidence } = await decodeEvidenceFile(arrow);
+    const evidence = await readStored(await this.runs.evidence(id));
     const document =
       choice === undefined
         ? documentOf(withJobsAsWritten(run.fabricDefinition, run.definition))

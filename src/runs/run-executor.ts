@@ -6,7 +6,7 @@
  * `error`.
  */
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { InputError, EnvironmentError } from '../kernel/problem.js';
 import type { Plan } from '../drill/plan.js';
@@ -22,7 +22,8 @@ import {
   fabricFromStored,
   withJobsAsWritten,
 } from '../experiments/definition/stored.js';
-import { encodeEvidence, EVIDENCE_FORMAT } from './evidence/arrow.js';
+import { encodedParts, EVIDENCE_FORMAT } from './evidence/arrow.js';
+import { EvidenceFile } from './evidence/evidence-file.js';
 import type { RunEntity, UndoEntryEntity } from './run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
 import { unscored } from './run-view.js';
@@ -166,13 +167,12 @@ export class RunExecutor {
         show();
       },
       evidence: async (evidence) => {
-        const encoded = await encodeEvidence(evidence, true, fabric);
-        await this.store.evidence(claim, {
-          arrow: encoded.bytes,
-          rows: encoded.rows,
-          sha256: createHash('sha256').update(encoded.bytes).digest('hex'),
-          format: EVIDENCE_FORMAT,
-        });
+        const file = await EvidenceFile.write(encodedParts(evidence, true, fabric));
+        try {
+          await this.store.evidence(claim, file, EVIDENCE_FORMAT);
+        } finally {
+          await file.close();
+        }
       },
       verdict: (verdict) => this.store.verdict(claim, verdict),
       truth: (truth, { truth: _, ...record }) => this.store.truth(claim, truth, record),

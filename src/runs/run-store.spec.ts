@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createRunsDatabase, type RunsDatabase } from '../../test/support/stored-run.js';
 import type { UndoEntry } from '../drill/undo.js';
 import { RunEntity, RunResultEntity, UndoEntryEntity } from './run.entity.js';
+import { CHUNK_BYTES, EvidenceFile } from './evidence/evidence-file.js';
+import { storedEvidence } from './evidence/stored-evidence.js';
 import { LeaseLostError, RunStore, type Claim } from './run-store.js';
 import { unscored } from './run-view.js';
 
@@ -100,6 +102,7 @@ describe('a worker that lost its lease', () => {
       database.dataSource.query('SELECT * FROM run_events WHERE run_id = $1 ORDER BY seq', [id]);
     const before = [await row(id), await events(), await store.openEntries(id)];
     const verdict = { faultFound: null } as never;
+    const file = await EvidenceFile.write([{ bytes: [new Uint8Array(1)], rows: 0 }]);
     const writes: (() => Promise<unknown>)[] = [
       () => store.heartbeat(lost, LONG_MS),
       () => store.go(lost, 'injecting', null),
@@ -108,13 +111,45 @@ describe('a worker that lost its lease', () => {
       () => store.applied(lost, `${id}/kept`),
       () => store.verified(lost, `${id}/kept`),
       () => store.failed(lost, `${id}/kept`, 'x'),
-      () => store.evidence(lost, { arrow: new Uint8Array(1), sha256: 'x', rows: 0, format: 'x' }),
+      () => store.evidence(lost, file, 'x'),
       () => store.verdict(lost, verdict),
       () => store.truth(lost, []),
       () => finish(lost, 'error'),
     ];
     for (const write of writes) await expect(write()).rejects.toThrow(LeaseLostError);
     expect([await row(id), await events(), await store.openEntries(id)]).toEqual(before);
+    expect(await storedEvidence(database.dataSource, id)).toBeUndefined();
+    await file.close();
+  });
+});
+
+describe('evidence', () => {
+  it('is kept in parts of bounded size, and comes back as the file it was', async () => {
+    const id = await database.storeRun();
+    const held = await claim(id);
+    const bytes = Buffer.from(
+      Uint32Array.from({ length: 2.3e6 }, (_, at) => Math.imul(at, 0x9e3779b1)).buffer,
+    );
+    const file = await EvidenceFile.write([{ bytes: [bytes], rows: 5e9 }]);
+    await store.evidence(held, file, 'some format');
+    const stored = (await storedEvidence(database.dataSource, id))!;
+    const parts: Buffer[] = [];
+    for await (const part of stored.parts()) parts.push(part);
+    expect(parts.map(({ length }) => length)).toEqual([
+      CHUNK_BYTES,
+      CHUNK_BYTES,
+      bytes.length - 2 * CHUNK_BYTES,
+    ]);
+    expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+    expect({ bytes: stored.bytes, sha256: stored.sha256 }).toEqual({
+      bytes: bytes.length,
+      sha256: file.sha256,
+    });
+    const [{ rows }] = await database.dataSource.query(`SELECT rows FROM run_evidence WHERE run_id = $1`, [
+      id,
+    ]);
+    expect(Number(rows)).toBe(5e9);
+    await file.close();
   });
 });
 

@@ -189,21 +189,34 @@ export class RunEvidenceEntity {
   @PrimaryColumn({ name: 'run_id', type: 'uuid' })
   runId: string;
 
-  /** Apache Arrow IPC file, buffers compressed. */
-  @Column({ type: 'bytea', select: false })
-  arrow: Buffer;
-
-  @Column({ type: 'int' })
-  bytes: number;
+  @Column({ type: 'bigint' })
+  bytes: string;
 
   @Column({ type: 'text' })
   sha256: string;
 
+  @Column({ type: 'bigint' })
+  rows: string;
+
+  /** In how many parts the file is kept. */
   @Column({ type: 'int' })
-  rows: number;
+  parts: number;
 
   @Column({ type: 'text' })
   format: string;
+}
+
+/** Part of an Apache Arrow IPC file, buffers compressed. */
+@Entity({ name: 'run_evidence_parts' })
+export class RunEvidencePartEntity {
+  @PrimaryColumn({ name: 'run_id', type: 'uuid' })
+  runId: string;
+
+  @PrimaryColumn({ type: 'int' })
+  part: number;
+
+  @Column({ type: 'bytea' })
+  bytes: Buffer;
 }
 
 @Entity({ name: 'run_results' })
@@ -243,6 +256,7 @@ export const RUN_ENTITIES = [
   RunEventEntity,
   UndoEntryEntity,
   RunEvidenceEntity,
+  RunEvidencePartEntity,
   RunResultEntity,
   RunTruthEntity,
   DiagnosisEntity,

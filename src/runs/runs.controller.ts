@@ -6,15 +6,18 @@ import {
   Header,
   Headers,
   HttpCode,
+  Logger,
   Param,
   Post,
   Query,
+  Req,
   Res,
   Sse,
 } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { MessageEvent } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { pipeline } from 'node:stream/promises';
 import { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
@@ -25,7 +28,9 @@ import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
 import { DiagnosesService } from './diagnoses/diagnoses.service.js';
 import { scorecardEntry } from './diagnoses/diagnosis-view.js';
-import { decodeEvidenceFile, encodeEvidence, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
+import { decodeEvidenceFile, encodedParts, EVIDENCE_MEDIA_TYPE } from './evidence/arrow.js';
+import { EvidenceFile } from './evidence/evidence-file.js';
+import type { StoredEvidence } from './evidence/stored-evidence.js';
 import { followEvents } from './run-events.js';
 import { runView } from './run-view.js';
 import { RunsService } from './runs.service.js';
@@ -48,6 +53,8 @@ const reportQuery = z.strictObject({ format: z.string().default('text') });
 @ApiTags('runs')
 @Controller('v1/runs')
 export class RunsController {
+  private readonly logger = new Logger('RunsController');
+
   constructor(
     private readonly runs: RunsService,
     private readonly dataSource: DataSource,
@@ -150,16 +157,25 @@ export class RunsController {
   async evidence(
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
+    @Req() request: Request,
     @Res() response: Response,
   ) {
     const { compression } = parseQuery(evidenceQuery, query);
-    const { arrow, sha256 } = await this.runs.evidence(id);
+    const stored = await this.runs.evidence(id);
     const plain = compression === 'none';
-    const bytes = plain ? await withoutCompression(arrow) : arrow;
     response.setHeader('Content-Type', EVIDENCE_MEDIA_TYPE);
     response.setHeader('Content-Disposition', `attachment; filename="${id}.arrow"`);
-    response.setHeader('ETag', `"${sha256}${plain ? '-plain' : ''}"`);
-    response.send(bytes);
+    response.setHeader('ETag', `"${stored.sha256}${plain ? '-plain' : ''}"`);
+    if (request.fresh) {
+      response.status(304).end();
+      return;
+    }
+    if (!plain) response.setHeader('Content-Length', stored.bytes);
+    const body = plain ? withoutCompression(stored) : stored.parts();
+    // a reader that goes away ends the reading from the database; a reading that fails cuts the file short
+    await pipeline(body, response).catch((error: unknown) =>
+      this.logger.warn(`the evidence of run ${id} was not sent to its end: ${(error as Error).message}`),
+    );
   }
 
   @Get(':id/report')
@@ -181,7 +197,12 @@ export class RunsController {
   }
 }
 
-async function withoutCompression(arrow: Buffer): Promise<Buffer> {
-  const { evidence, fabric } = await decodeEvidenceFile(arrow);
-  return Buffer.from((await encodeEvidence(evidence, false, fabric)).bytes);
+async function* withoutCompression({ parts }: StoredEvidence): AsyncGenerator<Uint8Array> {
+  const file = await EvidenceFile.from(parts());
+  try {
+    const { evidence, fabric } = await decodeEvidenceFile(file.handle);
+    for await (const part of encodedParts(evidence, false, fabric)) yield* part.bytes;
+  } finally {
+    await file.close();
+  }
 }

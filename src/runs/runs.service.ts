@@ -17,7 +17,8 @@ import { EXIT } from '../scoring/exit-codes.js';
 import type { RunState, Scorecard } from '../scoring/scorecard.js';
 import { unsupportedError } from '../drill/plan.js';
 import { appendEvent } from './run-events.js';
-import { RunEntity, RunEvidenceEntity, RunResultEntity } from './run.entity.js';
+import { storedEvidence, type StoredEvidence } from './evidence/stored-evidence.js';
+import { RunEntity, RunResultEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
 import { BLOCKING_RUN, endRun, recordTransition } from './run-store.js';
 import { unscored } from './run-view.js';
@@ -237,17 +238,12 @@ export class RunsService {
     return result.verdict;
   }
 
-  /** The stored Arrow file with its SHA-256. */
-  async evidence(id: string): Promise<{ arrow: Buffer; sha256: string }> {
+  /** The stored Arrow file. */
+  async evidence(id: string): Promise<StoredEvidence> {
     const run = await this.get(id);
-    const row = await this.dataSource
-      .getRepository(RunEvidenceEntity)
-      .createQueryBuilder('evidence')
-      .addSelect('evidence.arrow')
-      .where('evidence.runId = :id', { id })
-      .getOne();
-    if (row === null) throw notYet(run, 'evidence');
-    return { arrow: row.arrow, sha256: row.sha256 };
+    const stored = await storedEvidence(this.dataSource, id);
+    if (stored === undefined) throw notYet(run, 'evidence');
+    return stored;
   }
 }
 

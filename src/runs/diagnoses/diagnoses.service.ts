@@ -18,8 +18,8 @@ import { isUuid } from '../../platform/http/uuid.js';
 import { NotFoundError } from '../../platform/problem/errors.js';
 import type { Score } from '../../scoring/scorecard.js';
 import type { Topology } from '../../topology/model.js';
-import { decodeEvidence } from '../evidence/arrow.js';
-import { RunEvidenceEntity, RunTruthEntity, type RunEntity } from '../run.entity.js';
+import { readStored, storedEvidence } from '../evidence/stored-evidence.js';
+import { RunTruthEntity, type RunEntity } from '../run.entity.js';
 import { isFinal } from '../run.machine.js';
 import { RunsService } from '../runs.service.js';
 import { DiagnosisEntity, type DiagnosisSource } from './diagnosis.entity.js';
@@ -123,15 +123,10 @@ export class DiagnosesService {
   /** @returns undefined for a run that ended without truth or evidence */
   private async scorer(run: RunEntity): Promise<((row: DiagnosisEntity) => Score) | undefined> {
     const stored = await this.dataSource.getRepository(RunTruthEntity).findOneBy({ runId: run.id });
-    const row = await this.dataSource
-      .getRepository(RunEvidenceEntity)
-      .createQueryBuilder('evidence')
-      .addSelect('evidence.arrow')
-      .where('evidence.runId = :id', { id: run.id })
-      .getOne();
-    if (stored?.record == null || row === null) return undefined;
+    const kept = await storedEvidence(this.dataSource, run.id);
+    if (stored?.record == null || kept === undefined) return undefined;
     const { truth, record } = stored;
-    const evidence = await decodeEvidence(row.arrow);
+    const evidence = await readStored(kept);
     const description = fabricOfRun(run);
     const course = { ...record, truth: [...truth] };
     // as for our own verdict: what truly moved is what the same seed does not show without the faults

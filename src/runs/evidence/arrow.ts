@@ -8,40 +8,20 @@
  * Buffers are zstd-compressed; apache-arrow 21.2 writes the compressed size where the format asks for the
  * uncompressed one, which other readers refuse: `EvidenceWriter` puts that right.
  */
-import {
-  compressionRegistry,
-  CompressionType,
-  RecordBatchFileWriter,
-  tableFromIPC,
-  type Table,
-  type Vector,
-} from 'apache-arrow';
-import { compress, decompress, init } from '@bokuweb/zstd-wasm';
-import { InputError } from '../../kernel/problem.js';
-import { QUALITY, SeriesBuilder, type Evidence } from '../../telemetry/series.js';
-import { EvidenceBatches, FABRIC_KEY } from './evidence-batches.js';
+import { CompressionType, RecordBatchFileWriter } from 'apache-arrow';
+import type { Evidence } from '../../telemetry/series.js';
+import { codecReady } from './codec.js';
+import { EvidenceBatches } from './evidence-batches.js';
+
+export { decodeEvidence, decodeEvidenceFile, type DecodedEvidence } from './read-evidence.js';
 
 export const EVIDENCE_FORMAT = 'arrow-ipc-file; zstd; fabricdrill-evidence v1';
 export const EVIDENCE_MEDIA_TYPE = 'application/vnd.apache.arrow.file';
 
-const ZSTD_LEVEL = 6;
 const PREFIX_BYTES = 8;
 /** Some 25 MB before compression. */
 const ROWS_PER_BATCH = 1 << 20;
 const NOT_COMPRESSED = -1n;
-
-let codec: Promise<void> | undefined;
-
-/** Loads the WebAssembly codec once per process. */
-function codecReady(): Promise<void> {
-  codec ??= init().then(() => {
-    compressionRegistry.set(CompressionType.ZSTD, {
-      encode: (data: Uint8Array) => compress(data, ZSTD_LEVEL),
-      decode: (data: Uint8Array) => decompress(data),
-    });
-  });
-  return codec;
-}
 
 class EvidenceWriter extends RecordBatchFileWriter {
   private ready: Uint8Array[] = [];
@@ -122,83 +102,3 @@ export async function* encodedParts(
   writer.finish();
   yield { bytes: writer.take(), rows: 0 };
 }
-
-export interface DecodedEvidence {
-  evidence: Evidence;
-  /** The Fabric document that came with it; undefined for a file of another writer. Not checked. */
-  fabric: unknown;
-}
-
-/** The evidence of a file alone. @throws InputError when it is no such file */
-export const decodeEvidence = async (bytes: Uint8Array): Promise<Evidence> =>
-  (await decodeEvidenceFile(bytes)).evidence;
-
-/**
- * Reads a file that `encodeEvidence` wrote, compressed or not; any writer's table with the same columns will do.
- * @throws InputError when it is no such file, or a row can't be one of ours
- */
-export async function decodeEvidenceFile(bytes: Uint8Array): Promise<DecodedEvidence> {
-  await codecReady();
-  const table = openTable(bytes);
-  const column = (name: string): Vector => {
-    const found = table.getChild(name);
-    if (found === null)
-      throw InputError.at(
-        '',
-        `the evidence table has no column "${name}"`,
-        'see docs/rest.md for the columns',
-      );
-    return found;
-  };
-  const [metric, element, timeNs, value, quality] = ['metric', 'element', 'time_ns', 'value', 'quality'].map(
-    column,
-  );
-  const builders = new Map<string, SeriesBuilder>();
-  for (let row = 0; row < table.numRows; row++) {
-    const names: unknown[] = [metric.get(row), element.get(row)];
-    const key = names.join('\n');
-    let builder = builders.get(key);
-    if (builder === undefined) {
-      const [metricName, elementId] = names;
-      if (typeof metricName !== 'string' || typeof elementId !== 'string')
-        throw badRow(row, 'metric and element must be texts');
-      builders.set(key, (builder = new SeriesBuilder(metricName, elementId)));
-    }
-    const sample = value.get(row) as number | null;
-    const sampleNs = Number(timeNs.get(row));
-    // whole ns: two instants may have become one
-    if (!(sampleNs >= builder.lastTimeNs)) throw badRow(row, `time_ns of ${names.join(' of ')} goes back`);
-    builder.push(sampleNs, sample ?? NaN, sample === null ? QUALITY.notAvailable : Number(quality.get(row)));
-  }
-  const series = [...builders.values()].map((builder) => builder.build());
-  const { metadata } = table.schema;
-  const window = (name: string, fallback: number): number => Number(metadata.get(name) ?? fallback);
-  const lastNs = series.reduce((last, one) => Math.max(last, one.timesNs.at(-1) ?? 0), 0);
-  return {
-    evidence: { fromNs: window('fabricdrill.from_ns', 0), toNs: window('fabricdrill.to_ns', lastNs), series },
-    fabric: fabricOf(metadata.get(FABRIC_KEY)),
-  };
-}
-
-function openTable(bytes: Uint8Array): Table {
-  try {
-    return tableFromIPC(bytes);
-  } catch (error) {
-    throw InputError.at(
-      '',
-      `this is no Arrow IPC file: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-}
-
-function fabricOf(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw InputError.at('', `the file's metadata "${FABRIC_KEY}" is no JSON`);
-  }
-}
-
-const badRow = (row: number, message: string): InputError =>
-  InputError.at('', `row ${row + 1} of the evidence table: ${message}`);

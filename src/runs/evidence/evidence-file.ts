@@ -1,0 +1,105 @@
+/**
+ * An evidence file on disk while it is written, stored or read: bounded memory, whatever its size.
+ *
+ * It has no name: it is unlinked as soon as it is open, so that nothing is left of it when it is closed or the process
+ * dies, in whichever way. It lies where temporary files do (TMPDIR).
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EncodedPart } from './arrow.js';
+
+/** What is moved at once. */
+export const CHUNK_BYTES = 4 << 20;
+
+export class EvidenceFile {
+  private constructor(
+    /** Open for reading at any position; not to be closed but by `close`. */
+    readonly handle: FileHandle,
+    readonly bytes: number,
+    readonly rows: number,
+    readonly sha256: string,
+  ) {}
+
+  /**
+   * Writes a file as its parts come.
+   * @param folder that it is to lie in
+   */
+  static async write(
+    parts: AsyncIterable<EncodedPart> | Iterable<EncodedPart>,
+    folder: string = tmpdir(),
+  ): Promise<EvidenceFile> {
+    const handle = await openNameless(folder);
+    try {
+      const hash = createHash('sha256');
+      let bytes = 0;
+      let rows = 0;
+      for await (const part of parts) {
+        for (const piece of part.bytes) {
+          hash.update(piece);
+          await writeAll(handle, piece);
+          bytes += piece.byteLength;
+        }
+        rows += part.rows;
+      }
+      return new EvidenceFile(handle, bytes, rows, hash.digest('hex'));
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** A file that is kept somewhere else, piece by piece. */
+  static async from(chunks: AsyncIterable<Uint8Array>, folder?: string): Promise<EvidenceFile> {
+    return EvidenceFile.write(partsOf(chunks), folder);
+  }
+
+  /** All of it in order, a chunk at a time. */
+  async *chunks(chunkBytes = CHUNK_BYTES): AsyncGenerator<Buffer> {
+    for (let position = 0; position < this.bytes;) {
+      const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, this.bytes - position));
+      let filled = 0;
+      while (filled < buffer.length) {
+        const { bytesRead } = await this.handle.read(
+          buffer,
+          filled,
+          buffer.length - filled,
+          position + filled,
+        );
+        if (bytesRead === 0) throw new Error('the evidence file on disk is shorter than what was written');
+        filled += bytesRead;
+      }
+      position += filled;
+      yield buffer;
+    }
+  }
+
+  /** Nothing is left of it. */
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+}
+
+async function openNameless(folder: string): Promise<FileHandle> {
+  const path = join(folder, `fabricdrill-evidence-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  try {
+    await rm(path);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let written = 0; written < piece.byteLength;) {
+    const { bytesWritten } = await handle.write(piece, written, piece.byteLength - written);
+    written += bytesWritten;
+  }
+}
+
+async function* partsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<EncodedPart> {
+  for await (const chunk of chunks) yield { bytes: [chunk], rows: 0 };
+}
