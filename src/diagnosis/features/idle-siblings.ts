@@ -4,12 +4,14 @@
  * A switch with several ways up uses all of them as long as its hash is independent of what chose before it. When it is
  * not (equal seeds in two tiers), a part of the ways sees no packet at all, at several switches at once, with every port
  * up and every route in place (Gangidi et al., SIGCOMM 2024). A job that stops leaves uplinks idle too, but then nobody
- * takes over; a route that was withdrawn is no choice of the hash.
+ * takes over; a route that was withdrawn is no choice of the hash; and a job that starts again, perhaps on other hosts,
+ * has new connections that hash as they like. An uplink on which little more than acknowledgements goes is no witness.
  * Not modelled: ways of unequal cost; polarisation that was there before the window, which few flows look like as well.
  */
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
+import { observeRestarts } from './restarts.js';
 import { freshColumn, increments, stateSpans } from './samples.js';
 import type { Increment } from './samples.js';
 import { median } from './statistics.js';
@@ -18,10 +20,14 @@ import { median } from './statistics.js';
 const IDLE_SHARE = 0.01;
 /** Share of its speed at which the busiest sibling must send for that to mean anything. */
 const BUSY_SHARE = 0.02;
+/** Share of its own usual rate below which an uplink has fallen idle, and was not always nearly so. */
+const FALLEN_SHARE = 0.1;
 /** Polls in a row. */
 const FEWEST_POLLS = 3;
 /** Part of what an idle uplink carried that its siblings must carry in addition. */
 const TAKEN_OVER = 0.25;
+/** A restarted job is at its usual pace after so long. */
+const SETTLED_NS = 2e9;
 const BYTES_PER_NS_PER_GBPS = 0.125;
 
 export interface IdleSiblings {
@@ -121,15 +127,33 @@ function idleRun(
   }
   if (best === null || best[0] === 0) return null;
   const [from, to] = best;
+  const before = median(own.slice(0, from).map(rateOf));
+  const rates = own
+    .slice(from, to + 1)
+    .filter((_, index) => idle[from + index] === true)
+    .map(rateOf);
+  if (median(rates) >= FALLEN_SHARE * before) return null;
   const count = idle.slice(from, to + 1).filter((one) => one === true).length;
   const inUse = idle.slice(0, from).some((one) => one === false);
   const run = { port, fromNs: own[from].fromNs, toNs: own[to].toNs, began: own[from - 1] };
-  return count < FEWEST_POLLS || !inUse || withdrawn(context, port, run) ? null : run;
+  const excused = withdrawn(context, port, run) || restarted(context, run);
+  return count < FEWEST_POLLS || !inUse || excused ? null : run;
+}
+
+const rateOf = ({ fromNs, toNs, gain }: Increment): number => gain / (toNs - fromNs);
+
+/** A job stood still, or had just gone on, when it began. */
+function restarted(context: Context, { began, fromNs }: Run): boolean {
+  const since = { fromNs: began.fromNs, toNs: fromNs };
+  return context
+    .once(observeRestarts)
+    .some(({ stopped }) => overlaps(since, { fromNs: stopped.fromNs, toNs: stopped.toNs + SETTLED_NS }));
 }
 
 function gainMeanwhile(polls: readonly Increment[], { fromNs, toNs }: Interval): number {
   const middle = (fromNs + toNs) / 2;
-  return polls.find((poll) => poll.fromNs <= middle && poll.toNs >= middle)?.gain ?? 0;
+  const poll = polls.find((one) => one.fromNs <= middle && one.toNs >= middle);
+  return poll === undefined ? 0 : rateOf(poll) * (toNs - fromNs);
 }
 
 /** The port went down, or some routes left it, around that time. */
