@@ -1,0 +1,106 @@
+/**
+ * What every fabric must do, as checks that throw: the suite runs them over real adapters, and over broken ones, which
+ * they must catch. The drill relies on each of them when something goes wrong.
+ */
+import { expect } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  advancesTime,
+  keepsTime,
+  runsWorkload,
+  type ConfigurationSnapshot,
+  type Fabric,
+} from '../../src/fabrics/contract/fabric.js';
+import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import { METRICS } from '../../src/telemetry/catalog.js';
+
+/** Longest that a call of the contract may take, ms. */
+export const CALL_WITHIN_MS = 20_000;
+
+/** The fabric, with every answer due in time. */
+export function inTime(fabric: Fabric, withinMs = CALL_WITHIN_MS): Fabric {
+  const due = async <T>(call: string, answer: Promise<T>): Promise<T> => {
+    const abort = new AbortController();
+    const late = sleep(withinMs, undefined, { signal: abort.signal }).then(() => {
+      throw new Error(`${call} gave no answer within ${withinMs} ms`);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      abort.abort();
+      late.catch(() => undefined);
+    }
+  };
+  return {
+    describe: () => fabric.describe(),
+    readBack: (impairment) => due('readBack', fabric.readBack(impairment)),
+    apply: (id, impairment, holdNs) => due('apply', fabric.apply(id, impairment, holdNs)),
+    revert: (id, impairment, saved) => due('revert', fabric.revert(id, impairment, saved)),
+    observe: (window) => due('observe', fabric.observe(window)),
+    close: () => due('close', fabric.close()),
+  };
+}
+
+/** Applied, read back and reverted, each as often as one likes. */
+export async function checkRoundTrip(fabric: Fabric, impairment: Impairment): Promise<void> {
+  const before = await fabric.readBack(impairment);
+  expect(Object.keys(before)).not.toHaveLength(0);
+  await fabric.apply('one', impairment);
+  const during = await fabric.readBack(impairment);
+  expect(during).not.toEqual(before);
+  await fabric.apply('one', impairment);
+  expect(await fabric.readBack(impairment)).toEqual(during);
+  await fabric.revert('one', impairment, before);
+  expect(await fabric.readBack(impairment)).toEqual(before);
+  await fabric.revert('one', impairment, before);
+  expect(await fabric.readBack(impairment)).toEqual(before);
+}
+
+/**
+ * Reverted by an id that the fabric never saw, to what was saved. What was saved may itself be the impaired state, if an
+ * operator had set it before the drill.
+ */
+export async function checkForeignRevert(fabric: Fabric, impairment: Impairment): Promise<void> {
+  const saved = await fabric.readBack(impairment);
+  await fabric.revert('of another process', impairment, saved);
+  expect(await fabric.readBack(impairment)).toEqual(saved);
+  await fabric.apply('crashed', impairment);
+  const impaired = await fabric.readBack(impairment);
+  await fabric.revert('crashed', impairment, saved);
+  await fabric.revert('of another process again', impairment, impaired);
+  expect(await fabric.readBack(impairment)).toEqual(impaired);
+  await fabric.revert('of a third process', impairment, saved);
+  expect(await fabric.readBack(impairment)).toEqual(saved);
+}
+
+/** Settings of all these impairments. */
+export async function everything(
+  fabric: Fabric,
+  impairments: readonly Impairment[],
+): Promise<ConfigurationSnapshot[]> {
+  const { capabilities } = fabric.describe();
+  const found: ConfigurationSnapshot[] = [];
+  for (const impairment of impairments.filter(({ type }) => capabilities.has(type))) {
+    found.push(await fabric.readBack(impairment));
+  }
+  return found;
+}
+
+/** Watched for three seconds of its clock: catalogue metrics only, with rising times inside the window. */
+export async function checkObservation(fabric: Fabric): Promise<void> {
+  if (runsWorkload(fabric)) await fabric.startJobs();
+  if (advancesTime(fabric)) await fabric.advance(3e9);
+  else if (keepsTime(fabric)) while (fabric.clockNs() < 3e9) await sleep(50);
+  const evidence = await fabric.observe({ fromNs: 1e9, toNs: 2e9 });
+  const names = new Set<string>(METRICS.map(({ name }) => name));
+  expect(evidence.series.length).toBeGreaterThan(0);
+  for (const { metric, timesNs, values, quality } of evidence.series) {
+    expect(names.has(metric)).toBe(true);
+    expect(values).toHaveLength(timesNs.length);
+    expect(quality).toHaveLength(timesNs.length);
+    const wrong = timesNs.filter(
+      (timeNs, index) => timeNs < 1e9 || timeNs > 2e9 || (index > 0 && timeNs <= timesNs[index - 1]),
+    );
+    expect(wrong).toHaveLength(0);
+  }
+}
