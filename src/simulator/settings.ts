@@ -59,6 +59,10 @@ const detection = {
   bfdInterval: durationNs.prefault('300ms').describe('BFD transmit interval'),
   bfdMultiplier: z.int().min(1).max(255).default(3).describe('missed BFD packets that end a session'),
   bgpHold: durationNs.prefault('9s').describe('BGP hold time: what finds a silent loss where BFD is off'),
+  fec: z
+    .enum(['rs544', 'rs528'])
+    .default('rs544')
+    .describe('forward error correction of every port: rs544 corrects 15 symbols of a codeword, rs528 only 7'),
   lacp: z
     .enum(['off', 'fast', 'slow'])
     .default('off')

@@ -5,6 +5,7 @@
  * of which 514 are payload, up to 15 wrong symbols corrected. With independent bit errors the number of wrong symbols
  * is binomial; more than 15 make a codeword uncorrectable, and a frame is lost with any codeword it touches.
  * Switches count corrected and uncorrectable codewords, and codewords by wrong symbols in bins 0 to 15.
+ * RS(528,514) ("KR4", IEEE 802.3 clause 91) has fewer check symbols and corrects up to 7: its cliff comes earlier.
  * Not modelled: error bursts and interleaving (which make a given ratio worse), transcoding and alignment overhead.
  */
 import { InputError } from '../kernel/problem.js';
@@ -14,6 +15,19 @@ export const FEC_PAYLOAD_SYMBOLS = 514;
 export const FEC_SYMBOL_BITS = 10;
 /** Wrong symbols that are corrected. */
 export const FEC_CORRECTABLE = 15;
+/** A code of 514 payload symbols; `rs544` unless said otherwise. */
+export interface FecCode {
+  symbols: number;
+  /** Wrong symbols that are corrected. */
+  correctable: number;
+}
+
+/** By the names that switches have for them. */
+export const FEC_CODES = {
+  rs544: { symbols: FEC_SYMBOLS, correctable: FEC_CORRECTABLE },
+  rs528: { symbols: 528, correctable: 7 },
+} as const satisfies Record<string, FecCode>;
+
 /** Payload of a codeword, bits. */
 export const FEC_PAYLOAD_BITS = FEC_PAYLOAD_SYMBOLS * FEC_SYMBOL_BITS;
 
@@ -30,18 +44,21 @@ export function symbolErrorRatio(bitErrorRatio: number): number {
 }
 
 /** Probability that a codeword can not be corrected; with full relative precision however small it is. */
-export function codewordErrorRatio(bitErrorRatio: number): number {
+export function codewordErrorRatio(
+  bitErrorRatio: number,
+  { symbols, correctable }: FecCode = FEC_CODES.rs544,
+): number {
   const ratio = symbolErrorRatio(bitErrorRatio);
   if (ratio === 0) return 0;
   let sum = 0;
-  if (ratio * FEC_SYMBOLS > FEC_CORRECTABLE + 1) {
-    for (let count = 0; count <= FEC_CORRECTABLE; count++) sum += symbolCountProbability(ratio, count);
+  if (ratio * symbols > correctable + 1) {
+    for (let count = 0; count <= correctable; count++) sum += symbolCountProbability(ratio, count, symbols);
     return Math.max(0, 1 - sum);
   }
-  let term = symbolCountProbability(ratio, FEC_CORRECTABLE + 1);
-  for (let count = FEC_CORRECTABLE + 1; count <= FEC_SYMBOLS && term > sum * 1e-17; count++) {
+  let term = symbolCountProbability(ratio, correctable + 1, symbols);
+  for (let count = correctable + 1; count <= symbols && term > sum * 1e-17; count++) {
     sum += term;
-    term *= ((FEC_SYMBOLS - count) / (count + 1)) * (ratio / (1 - ratio));
+    term *= ((symbols - count) / (count + 1)) * (ratio / (1 - ratio));
   }
   return sum;
 }
@@ -56,10 +73,10 @@ export function symbolErrorBins(bitErrorRatio: number): Float64Array {
 }
 
 /** Share of codewords with errors that were all corrected. */
-export function correctedCodewordRatio(bitErrorRatio: number): number {
+export function correctedCodewordRatio(bitErrorRatio: number, code: FecCode = FEC_CODES.rs544): number {
   const ratio = symbolErrorRatio(bitErrorRatio);
-  const wrong = -Math.expm1(FEC_SYMBOLS * Math.log1p(-ratio));
-  return Math.max(0, wrong - codewordErrorRatio(bitErrorRatio));
+  const wrong = -Math.expm1(code.symbols * Math.log1p(-ratio));
+  return Math.max(0, wrong - codewordErrorRatio(bitErrorRatio, code));
 }
 
 /** Codewords a frame touches on average, wherever it begins. */
@@ -73,14 +90,14 @@ export function codewordsPerFrame(frameBytes: number): number {
  * @param bitErrorRatio before FEC, 0..0.5
  * @param frameBytes on the wire, preamble and gap apart
  */
-export function frameLossRatio(bitErrorRatio: number, frameBytes: number): number {
-  return -Math.expm1(codewordsPerFrame(frameBytes) * Math.log1p(-codewordErrorRatio(bitErrorRatio)));
+export function frameLossRatio(bitErrorRatio: number, frameBytes: number, code?: FecCode): number {
+  return -Math.expm1(codewordsPerFrame(frameBytes) * Math.log1p(-codewordErrorRatio(bitErrorRatio, code)));
 }
 
 /** Probability of exactly `count` wrong symbols in a codeword. */
-function symbolCountProbability(ratio: number, count: number): number {
+function symbolCountProbability(ratio: number, count: number, symbols = FEC_SYMBOLS): number {
   if (ratio === 0) return count === 0 ? 1 : 0;
   let logWays = 0;
-  for (let index = 1; index <= count; index++) logWays += Math.log((FEC_SYMBOLS - count + index) / index);
-  return Math.exp(logWays + count * Math.log(ratio) + (FEC_SYMBOLS - count) * Math.log1p(-ratio));
+  for (let index = 1; index <= count; index++) logWays += Math.log((symbols - count + index) / index);
+  return Math.exp(logWays + count * Math.log(ratio) + (symbols - count) * Math.log1p(-ratio));
 }

@@ -12,7 +12,7 @@ import {
   codewordErrorRatio,
   correctedCodewordRatio,
   FEC_PAYLOAD_BITS,
-  FEC_SYMBOLS,
+  FEC_CODES,
   frameLossRatio,
   symbolErrorRatio,
 } from '../../../telemetry/fec.js';
@@ -178,12 +178,13 @@ export class Signals {
         ? healthy
         : condition.laneShare * condition.bitErrorRatio + (1 - condition.laneShare) * healthy;
     this.ratio[direction] = ratio;
-    this.correctedShare[direction] = correctedCodewordRatio(ratio);
-    this.uncorrectedShare[direction] = codewordErrorRatio(ratio);
-    this.symbolsEach[direction] = FEC_SYMBOLS * symbolErrorRatio(ratio);
+    const code = FEC_CODES[this.settings.fec];
+    this.correctedShare[direction] = correctedCodewordRatio(ratio, code);
+    this.uncorrectedShare[direction] = codewordErrorRatio(ratio, code);
+    this.symbolsEach[direction] = code.symbols * symbolErrorRatio(ratio);
     const described = this.topology.links[direction >> 1].lossRatio;
     const lossOf = (bytes: number): number => {
-      const loss = 1 - (1 - described) * (1 - frameLossRatio(ratio, bytes));
+      const loss = 1 - (1 - described) * (1 - frameLossRatio(ratio, bytes, code));
       // Fewer than one frame in 1e15 is none in any drill, and must not cost a path review.
       return loss < 1e-15 ? 0 : loss;
     };
