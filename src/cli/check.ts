@@ -5,7 +5,9 @@
 import type { Plan } from '../drill/plan.js';
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { evidenceRoom } from '../experiments/evidence-room.js';
 import { planExperiment } from '../experiments/planning.js';
+import type { Config } from '../platform/config/config.js';
 import { InputError, withPointer } from '../kernel/problem.js';
 import { buildTopology } from '../topology/topology-spec.js';
 import { buildJobs } from '../workload/build-jobs.js';
@@ -27,12 +29,15 @@ export async function planHere(
   source: ExperimentFile,
   fabric: Loaded<FabricDocument>,
   seed: number | undefined,
+  config: Config,
 ): Promise<Plan> {
   checkFabric(fabric);
   try {
     return await planExperiment({
       experiment: source.experiment.value,
       fabric: fabric.value,
+      // what a server elsewhere keeps, it says itself
+      ...(config.serverUrl === undefined ? { room: evidenceRoom(config) } : {}),
       ...(seed === undefined ? {} : { seed }),
     });
   } catch (error) {

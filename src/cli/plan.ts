@@ -53,7 +53,7 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
     'document' in reference
       ? reference.document
       : await context.withServer((client) => fetchFabric(client, reference.stored, source, options.fabric));
-  const made = await planHere(source, fabric, seed);
+  const made = await planHere(source, fabric, seed, context.config);
   context.out(format === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made));
   if (made.unsupported.length > 0) {
     context.note('a run of this plan would be refused');

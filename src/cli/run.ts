@@ -95,7 +95,7 @@ async function runExperiment(file: string, options: RunOptions, context: Command
   const first = seed ?? source.experiment.value.spec.seed;
   const seeds = repeat === undefined ? [seed] : Array.from({ length: repeat }, (_, at) => first + at);
   const drill: Drill = { source, fabric, seed, options, seeds, report: (cards) => write(source, cards) };
-  if ('document' in fabric) await check(drill, fabric.document);
+  if ('document' in fabric) await check(drill, fabric.document, context);
   const interrupts = new Interrupts(
     {
       first: () => context.note('stopping; nothing was injected'),
@@ -121,7 +121,7 @@ async function drillOn(
 ): Promise<ExitCode> {
   const { source, fabric, options } = drill;
   if ('stored' in fabric) {
-    await check(drill, await fetchFabric(client, fabric.stored, source, options.fabric));
+    await check(drill, await fetchFabric(client, fabric.stored, source, options.fabric), context);
   }
   const codes: ExitCode[] = [];
   const scorecards: Scorecard[] = [];
@@ -142,14 +142,18 @@ async function drillOn(
 }
 
 /** A simulated fabric needs no confirmation; a real one is named twice, so that no typing slip breaks a cluster. */
-async function check({ source, seed, options }: Drill, fabric: Loaded<FabricDocument>): Promise<void> {
+async function check(
+  { source, seed, options }: Drill,
+  fabric: Loaded<FabricDocument>,
+  { config }: CommandContext,
+): Promise<void> {
   const { metadata, spec } = fabric.value;
   if (spec.driver !== 'simulated' && options.confirm !== metadata.name) {
     const message = `"${metadata.name}" is a real fabric`;
     throw InputError.at('--confirm', message, `add --confirm ${metadata.name}`);
   }
   // a real fabric may be in reach of the server alone
-  if (spec.driver === 'simulated') await planHere(source, fabric, seed);
+  if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
 async function start(

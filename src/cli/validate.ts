@@ -55,7 +55,7 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
     const source: ExperimentFile = { reference: file, file, experiment, fabrics };
     await collecting(async () => {
       const fabric = resolveFabric(source, undefined, context.path);
-      if ('document' in fabric) await planHere(source, fabric.document, undefined);
+      if ('document' in fabric) await planHere(source, fabric.document, undefined, context.config);
       else context.note(`${file}: the fabric "${fabric.stored}" is a stored one; plan checks it too`);
     });
   }

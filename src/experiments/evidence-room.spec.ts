@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeFabric } from '../drill/testing/fake-fabric.js';
 import { InputError } from '../kernel/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
+import { PLANNED_ROW_BYTES } from '../telemetry/evidence-size.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 
 const MINUTE_NS = 60e9;
@@ -40,11 +42,24 @@ describe('evidence that has no room', () => {
   it('is refused with what is free on the disk of a folder, even one that is still to be made', async () => {
     const folder = join(tmpdir(), 'none', 'of', 'these');
     const fabric = simulatedFabric(oneWire);
-    await checkEvidenceRoom(fabric, MINUTE_NS, { mostBytes: 1e9, folder });
+    await checkEvidenceRoom(fabric, MINUTE_NS, { mostBytes: 1e9, folders: [folder] });
     const years = 100 * 365 * 86_400e9;
-    await expect(checkEvidenceRoom(fabric, years, { mostBytes: Infinity, folder })).rejects.toThrow(
-      /GB are free at .*none/,
-    );
+    await expect(
+      checkEvidenceRoom(fabric, years, { mostBytes: Infinity, folders: [folder] }),
+    ).rejects.toThrow(/GB are free at \S*none\S* \(watch/);
+  });
+
+  it('is needed twice on a disk that it is written to and stored on', async () => {
+    const folders = [tmpdir(), join(tmpdir(), 'none')];
+    const { bavail, bsize } = await statfs(tmpdir());
+    const { samples } = simulatedFabric(oneWire).evidenceSize(MINUTE_NS);
+    // as long as three quarters of what is free would take
+    const durationNs = MINUTE_NS * ((0.75 * bavail * bsize) / (samples * PLANNED_ROW_BYTES));
+    const room = { mostBytes: Infinity };
+    await checkEvidenceRoom(simulatedFabric(oneWire), durationNs, { ...room, folders: [tmpdir()] });
+    await expect(
+      checkEvidenceRoom(simulatedFabric(oneWire), durationNs, { ...room, folders }),
+    ).rejects.toThrow(/are free at .*, where it is needed 2 times while it is stored/);
   });
 
   it('is no reason to refuse what fits, or a fabric that can not tell', async () => {

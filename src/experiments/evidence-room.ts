@@ -1,55 +1,84 @@
 /**
  * Is there room for the evidence of a run? Asked when it is planned, since it is lost when the disk is full at its end.
  *
- * Evidence is kept with the run in the database, whose largest field is 1 GB; FABRICDRILL_EVIDENCE_MAX lowers that. An
- * embedded database shares the disk of its home, so free space there counts, too; of a server elsewhere nothing is known.
+ * The file is written to where temporary files are, and moved from there into the database in parts; an embedded database
+ * shares the disk of its home. What is free on either counts, and on one disk both are needed at once; of a server elsewhere
+ * nothing is known. FABRICDRILL_EVIDENCE_MAX says how much may be kept of a run.
  */
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { sizesEvidence, type Fabric } from '../fabrics/contract/fabric.js';
 import { InputError } from '../kernel/problem.js';
+import type { Config } from '../platform/config/config.js';
 import { plannedBytes } from '../telemetry/evidence-size.js';
-
-/** The largest field of PostgreSQL is 1 GiB; the rest is for what goes with it in one message. */
-export const MOST_EVIDENCE_BYTES = 1e9;
 
 export interface EvidenceRoom {
   /** Most bytes that a run's evidence file may take. */
   mostBytes: number;
-  /** Folder on the disk that it ends up on; left out where that is not known. */
-  folder?: string;
+  /** Folders on the disks that it passes through or ends up on; none where they are not known. */
+  folders?: readonly string[];
+}
+
+/** The room that a service or command of this configuration has. */
+export function evidenceRoom({
+  evidenceMaxBytes: mostBytes,
+  databaseUrl,
+  home,
+}: Pick<Config, 'home' | 'databaseUrl' | 'evidenceMaxBytes'>): EvidenceRoom {
+  return databaseUrl === undefined ? { mostBytes, folders: [tmpdir(), home] } : { mostBytes };
 }
 
 /** @throws InputError with the figures when it would not fit */
 export async function checkEvidenceRoom(
   fabric: Fabric,
   durationNs: number,
-  { mostBytes, folder }: EvidenceRoom,
+  { mostBytes, folders = [] }: EvidenceRoom,
 ): Promise<void> {
   if (!sizesEvidence(fabric)) return;
   const size = fabric.evidenceSize(durationNs);
   const bytes = plannedBytes(size);
-  const freeBytes = folder === undefined ? Infinity : await freeBytesOf(folder);
-  if (bytes <= Math.min(mostBytes, freeBytes)) return;
-  const limit =
-    freeBytes < mostBytes
-      ? `${gigabytes(freeBytes)} are free at ${folder}`
-      : `${gigabytes(mostBytes)} are the most that is kept of a run`;
-  throw InputError.at(
-    '/spec/duration',
-    `the run would give ${size.samples} samples of ${size.series} series, a file of about ${gigabytes(bytes)}; ${limit}`,
-    'watch fewer metrics (telemetry.metrics of the fabric), poll less often, or shorten the run',
-  );
+  const refuse = (limit: string): InputError =>
+    InputError.at(
+      '/spec/duration',
+      `the run would give ${size.samples} samples of ${size.series} series, a file of about ${gigabytes(bytes)}; ${limit}`,
+      'watch fewer metrics (telemetry.metrics of the fabric), poll less often, or shorten the run',
+    );
+  if (bytes > mostBytes) throw refuse(`${gigabytes(mostBytes)} are the most that is kept of a run`);
+  for (const { folder, freeBytes, copies } of await disksOf(folders)) {
+    if (copies * bytes <= freeBytes) continue;
+    const needed = copies > 1 ? `, where it is needed ${copies} times while it is stored` : '';
+    throw refuse(`${gigabytes(freeBytes)} are free at ${folder}${needed}`);
+  }
 }
 
-/** Free space on the disk of a folder that may still have to be made. */
-async function freeBytesOf(folder: string): Promise<number> {
+interface Disk {
+  folder: string;
+  freeBytes: number;
+  /** How many of the folders are on it. */
+  copies: number;
+}
+
+async function disksOf(folders: readonly string[]): Promise<Disk[]> {
+  const disks = new Map<number, Disk>();
+  for (const folder of folders) {
+    const there = await nearestThatIs(folder);
+    if (there === undefined) continue;
+    const known = disks.get(there.device);
+    if (known !== undefined) known.copies++;
+    else disks.set(there.device, { folder, freeBytes: there.freeBytes, copies: 1 });
+  }
+  return [...disks.values()];
+}
+
+/** The disk of a folder that may still have to be made; undefined where the system does not tell. */
+async function nearestThatIs(folder: string): Promise<{ device: number; freeBytes: number } | undefined> {
   try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
+    const [{ dev }, { bavail, bsize }] = [await stat(folder), await statfs(folder)];
+    return { device: dev, freeBytes: bavail * bsize };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) return Infinity;
-    return freeBytesOf(dirname(folder));
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) return undefined;
+    return nearestThatIs(dirname(folder));
   }
 }
 

@@ -12,7 +12,7 @@ import { isUuid } from '../platform/http/uuid.js';
 import type { Experiment } from './definition/experiment.js';
 import { refuseFiles, type FabricDocument } from './definition/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from './definition/load.js';
-import type { EvidenceRoom } from './evidence-room.js';
+import { evidenceRoom, type EvidenceRoom } from './evidence-room.js';
 import { ExperimentEntity } from './experiment.entity.js';
 import { planExperiment } from './planning.js';
 
@@ -115,8 +115,7 @@ export class ExperimentsService {
 
   /** Where the evidence of a run ends up. */
   get evidenceRoom(): EvidenceRoom {
-    const { evidenceMaxBytes: mostBytes, databaseUrl, home } = this.config;
-    return databaseUrl === undefined ? { mostBytes, folder: home } : { mostBytes };
+    return evidenceRoom(this.config);
   }
 
   /** @throws InputError when no stored fabric has the name, or the document sent is invalid */

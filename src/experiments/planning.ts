@@ -7,13 +7,13 @@ import { InputError } from '../kernel/problem.js';
 import type { Experiment } from './definition/experiment.js';
 import type { FabricDocument } from './definition/fabric-document.js';
 import { withJobs } from './definition/stored.js';
-import { checkEvidenceRoom, MOST_EVIDENCE_BYTES, type EvidenceRoom } from './evidence-room.js';
+import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 
 export interface PlanRequest {
   experiment: Experiment;
   fabric: FabricDocument;
   seed?: number;
-  /** Where the evidence is to be kept; as much as can be stored anywhere, if left out. */
+  /** Where the evidence is to be kept; not looked at when left out. */
   room?: EvidenceRoom;
 }
 
@@ -35,7 +35,7 @@ export async function planExperiment(request: PlanRequest): Promise<Plan> {
   const fabric = await openFabric(fabricDocument, seed);
   try {
     const plan = await planDrill({ name: experiment.metadata.name, spec: experiment.spec, fabric, seed });
-    await checkEvidenceRoom(fabric, plan.durationNs, request.room ?? { mostBytes: MOST_EVIDENCE_BYTES });
+    if (request.room !== undefined) await checkEvidenceRoom(fabric, plan.durationNs, request.room);
     return plan;
   } finally {
     await fabric.close();
