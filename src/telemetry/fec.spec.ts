@@ -4,6 +4,7 @@ import {
   codewordErrorRatio,
   codewordsPerFrame,
   correctedCodewordRatio,
+  FEC_CODES,
   FEC_CORRECTABLE,
   FEC_SYMBOLS,
   frameLossRatio,
@@ -12,6 +13,31 @@ import {
 } from './fec.js';
 
 const anyRatio = fc.double({ min: 0, max: 0.5, noNaN: true });
+
+describe('RS(528,514)', () => {
+  it('corrects less: worse by orders of magnitude before its cliff, never better', () => {
+    const [few, most] = [FEC_CODES.rs528, FEC_CODES.rs544];
+    expect(codewordErrorRatio(2e-4, few) / codewordErrorRatio(2e-4, most)).toBeGreaterThan(1e5);
+    fc.assert(
+      fc.property(anyRatio, (bitErrorRatio) => {
+        const worse = codewordErrorRatio(bitErrorRatio, few);
+        expect(worse).toBeGreaterThanOrEqual(codewordErrorRatio(bitErrorRatio, most) * (1 - 1e-9));
+      }),
+    );
+  });
+
+  it('loses a codeword when more than seven of 528 symbols are wrong', () => {
+    // Straight from the binomial, where its tail is large enough to be summed as it stands.
+    const p = symbolErrorRatio(3e-3);
+    let kept = 0;
+    let term = (1 - p) ** 528;
+    for (let count = 0; count <= 7; count++) {
+      kept += term;
+      term *= ((528 - count) / (count + 1)) * (p / (1 - p));
+    }
+    expect(codewordErrorRatio(3e-3, FEC_CODES.rs528)).toBeCloseTo(1 - kept, 10);
+  });
+});
 
 describe('RS(544,514)', () => {
   it('lets nothing through without bit errors, and everything fail at one half', () => {
