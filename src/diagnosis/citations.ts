@@ -7,7 +7,7 @@ import type { Series } from '../telemetry/series.js';
 import { cite } from './features/change.js';
 import type { Context, Interval } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';
-import { gainWithin } from './features/samples.js';
+import { gainWithin, rises } from './features/samples.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { CitedEvidence } from './verdict.js';
@@ -55,16 +55,25 @@ function mostRisen(series: readonly Series[], during: Interval, most: number): S
 }
 
 function nicSeries(context: Context, during: Interval): Series[] {
-  return NIC_METRICS.flatMap((metric) => {
-    const series = context.topology.nics.flatMap(({ index }) => context.readNic(metric, index) ?? []);
-    return mostRisen(series, during, MOST_NICS);
-  });
+  return context.once(countersThatMove).flatMap((series) => mostRisen(series, during, MOST_NICS));
 }
+
+/** By metric, in the order of the NICs: most of these counters never move, and every culprit asks for them. */
+const countersThatMove = (context: Context): Series[][] =>
+  NIC_METRICS.map((metric) =>
+    context.topology.nics.flatMap(({ index }) => {
+      const series = context.readNic(metric, index);
+      return series !== undefined && rises(series).length > 0 ? [series] : [];
+    }),
+  );
+
+const edgesThatStall = (context: Context): Series[] =>
+  context.all('edge_stalled_s').filter((series) => rises(series).length > 0);
 
 /** The edges of the affected jobs that stood still longest; by rank where they stood equally long. */
 export function stalledEdges(context: Context, during: Interval, affected: readonly JobLoss[]): Series[] {
   const names = affected.map(({ job }) => job.name);
-  const edges = context.all('edge_stalled_s').flatMap((series) => {
+  const edges = context.once(edgesThatStall).flatMap((series) => {
     const [, name, source, destination] = /^edge:(.*)\/(\d+)-(\d+)$/.exec(series.element) ?? [];
     const job = names.indexOf(name);
     return job < 0 ? [] : [{ series, order: [job, Number(source), Number(destination)] }];

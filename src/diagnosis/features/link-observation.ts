@@ -5,7 +5,7 @@
  * missed message still shows in `port_link_down_events`. Both are kept, each with "not known" apart from "no".
  */
 import type { Link } from '../../topology/model.js';
-import { conservation } from './conservation.js';
+import { conservation, wireBytes } from './conservation.js';
 import type { Conservation } from './conservation.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
@@ -17,8 +17,6 @@ import { quantile } from './statistics.js';
 
 /** Received light below this is no light; sensors report -40 when nothing arrives, and noise sits above it. */
 export const DARK_DBM = -30;
-/** Bytes on the wire at line rate count twice (both counters lag), and a few packets may be half counted. */
-const PACKETS_IN_FLIGHT_BYTES = 16_384;
 /** How far a loss must stand out from what three quarters of the busy links show through poll skew alone. */
 const SKEW_FACTOR = 4;
 
@@ -65,13 +63,11 @@ function observeLinks(context: Context, devices: readonly DeviceObservation[]): 
       sentOver(context, upper, lower, toleranceBytes),
     ] as const;
   });
-  const skewBytes = Math.max(skewAllowance(sentBy.flat()), clockAllowance(sentBy.flat()));
-  const clocksDiffer = clockAllowance(sentBy.flat()) > 0;
+  const skewBytes = skewAllowance(sentBy.flat());
   const believed = sentBy.map(([up, down]) => {
-    return [up, down].map((direction, index) => {
-      if (clocksDiffer && !direction.certain) return { ...direction, began: null, lastSeenNs: null };
-      return believe(direction, index === 0 ? down : up, sentBy, skewBytes);
-    }) as [Conservation, Conservation];
+    return [up, down].map((direction, index) =>
+      believe(direction, index === 0 ? down : up, sentBy, skewBytes),
+    ) as [Conservation, Conservation];
   });
   return context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
@@ -87,20 +83,6 @@ function skewAllowance(directions: readonly Conservation[]): number {
     .filter(({ intact, began }) => intact || began !== null)
     .map(({ lostBytesAtLeast }) => lostBytesAtLeast);
   return apparent.length === 0 ? 0 : SKEW_FACTOR * quantile(apparent, 0.75);
-}
-
-/** Share of the directions with bytes that would have to be received before they were sent. */
-const MANY_IMPOSSIBLE = 0.05;
-const CLOCK_FACTOR = 2;
-
-/** What clocks that differ make of honest counters, bytes; 0 while they agree. */
-function clockAllowance(directions: readonly Conservation[]): number {
-  const busy = directions.filter(
-    ({ intact, began, impossibleBytes }) => intact || began !== null || impossibleBytes > 0,
-  );
-  const impossible = busy.filter(({ impossibleBytes }) => impossibleBytes > PACKETS_IN_FLIGHT_BYTES);
-  if (impossible.length <= MANY_IMPOSSIBLE * busy.length) return 0;
-  return CLOCK_FACTOR * Math.max(...impossible.map(({ impossibleBytes }) => impossibleBytes));
 }
 
 /**
@@ -155,13 +137,12 @@ function observeEnd(context: Context, devices: readonly DeviceObservation[], por
   };
 }
 
-const wireBytes = (link: Link): number => PACKETS_IN_FLIGHT_BYTES + 2 * link.delayNs * link.rateGbps * 0.125;
-
 function sentOver(context: Context, from: number, to: number, toleranceBytes: number): Conservation {
   return conservation(
     context.readPort('port_tx_bytes', from),
     context.readPort('port_rx_bytes', to),
     toleranceBytes,
+    context.clockSlackNs,
   );
 }
 

@@ -6,19 +6,13 @@
  */
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
-import { increments, rises } from './samples.js';
+import { rises } from './samples.js';
 
 /** The latest stall that began inside the bracket, ns: the one under way when it closes; null without any. */
 export function stallOnsetNs(context: Context, bracket: Interval): number | null {
   let latest = -Infinity;
-  for (const series of context.all('edge_stalled_s')) {
-    let stalled = false;
-    for (const { toNs, gain } of increments(series)) {
-      const began = toNs - gain * 1e9;
-      const starts = gain > 0 && !stalled;
-      stalled = gain > 0;
-      if (starts && began >= bracket.fromNs && began <= bracket.toNs) latest = Math.max(latest, began);
-    }
+  for (const { fromNs } of context.once(allStalls)) {
+    if (fromNs >= bracket.fromNs && fromNs <= bracket.toNs) latest = Math.max(latest, fromNs);
   }
   return Number.isFinite(latest) ? latest : null;
 }
@@ -29,15 +23,14 @@ const LEAST_STALL_NS = 1e8;
 /** When the earliest of the stalls began that are under way at an instant, ns; null without any. */
 export function stallUnderWayNs(context: Context, atNs: number): number | null {
   let earliest = Infinity;
-  for (const series of context.all('edge_stalled_s')) {
-    for (const { fromNs, toNs } of stalls(series)) {
-      if (fromNs < atNs && toNs >= atNs && toNs - fromNs >= LEAST_STALL_NS) {
-        earliest = Math.min(earliest, fromNs);
-      }
-    }
+  for (const { fromNs, toNs } of context.once(allStalls)) {
+    if (fromNs < atNs && toNs >= atNs && toNs - fromNs >= LEAST_STALL_NS)
+      earliest = Math.min(earliest, fromNs);
   }
   return Number.isFinite(earliest) ? earliest : null;
 }
+
+const allStalls = (context: Context): Interval[] => context.all('edge_stalled_s').flatMap(stalls);
 
 /** Stretches in which poll after poll shows that the edge stands; the first is as long as its counter says. */
 function stalls(series: Series): Interval[] {

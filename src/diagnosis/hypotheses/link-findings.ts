@@ -8,7 +8,8 @@ import { observeNicStalls } from '../features/edge-stalls.js';
 import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { observeLight, observeSignals } from '../features/signal.js';
-import { freshCount, freshSamples, rises, samplesWithin } from '../features/samples.js';
+import { freshCount, freshSamples, rises, samplesWithin, union } from '../features/samples.js';
+import type { Nic } from '../../topology/model.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
 import type { Outcome } from '../likelihoods.js';
@@ -53,10 +54,14 @@ function connectionsStall(context: Context, observation: LinkObservation): boole
   const stall = stallOf(context, observation);
   if (stall === null) return null;
   const elsewhere = context
-    .once(observeAllLinks)
+    .once(losingLinks)
     .some((other) => other.link !== observation.link && losesDuring(other, stall));
   return elsewhere && !losesDuring(observation, stall) ? null : true;
 }
+
+/** Few in a fabric of any size. */
+const losingLinks = (context: Context): LinkObservation[] =>
+  context.once(observeAllLinks).filter(({ sentBy }) => sentBy.some(({ began }) => began !== null));
 
 const losesDuring = ({ sentBy }: LinkObservation, during: Interval): boolean =>
   sentBy.some(({ began }) => began !== null && overlaps(began, during));
@@ -185,12 +190,19 @@ function sendersRetransmit(context: Context, observation: LinkObservation): bool
   const { topology } = context;
   const first = firstSign(context, observation);
   const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
-  const series = (own.length > 0 ? own : topology.nics).flatMap((nic) =>
-    RETRANSMISSIONS.map((metric) => context.readNic(metric, nic.index)),
-  );
-  if (first === null || series.every((one) => freshCount(one) < 2)) return null;
+  if (first === null) return null;
+  const repeated = own.length > 0 ? ofNics(context, own) : context.once(ofAllNics);
   const around = { fromNs: first.fromNs - POLLS_APART_NS, toNs: first.toNs + POLLS_APART_NS };
-  return series.some((one) => rises(one).some((step) => overlaps(step, around)));
+  return repeated === null ? null : repeated.some((step) => overlaps(step, around));
+}
+
+const ofAllNics = (context: Context): Interval[] | null => ofNics(context, context.topology.nics);
+
+/** When any of some NICs repeated a packet, in time order and without overlap; null when none of them was read. */
+function ofNics(context: Context, nics: readonly Nic[]): Interval[] | null {
+  const series = nics.flatMap(({ index }) => RETRANSMISSIONS.map((metric) => context.readNic(metric, index)));
+  if (series.every((one) => freshCount(one) < 2)) return null;
+  return union(series.flatMap((one) => rises(one)));
 }
 
 /** The stretch in which the link first showed that anything was wrong. */
