@@ -33,6 +33,7 @@ export class Buffers {
   private readonly ports: Int32Array;
   private readonly rest: Float64Array;
   private readonly fullShare: Float64Array;
+  private pausing = true;
   private reserve = new Float64Array(64);
   private share = new Float64Array(64);
   private limitShare = new Float64Array(64);
@@ -50,9 +51,13 @@ export class Buffers {
     for (let direction = 0; direction < directions; direction++) this.ports[toDevice[direction]]++;
   }
 
-  /** Reads the settings of all queues' switches, whose buffers are empty. */
-  begin(): void {
+  /**
+   * Reads the settings of all queues' switches, whose buffers are empty.
+   * @param pausing false: as if no port ever paused its sender
+   */
+  begin(pausing: boolean): void {
     const { network, scene } = this;
+    this.pausing = pausing;
     const { isSwitch, fromDevice, toDevice, freeShareFactor } = network;
     this.grow(scene.queueCount);
     for (let queue = 0; queue < scene.queueCount; queue++) {
@@ -73,10 +78,10 @@ export class Buffers {
       if (isSwitch[to] === 1) {
         this.empty(to);
         const settings = network.switchClass(to, classIndex);
-        this.pauses[queue] = Number(settings.pfc);
+        this.pauses[queue] = Number(settings.pfc && pausing);
         this.reserve[queue] = settings.reserveBytes;
         this.share[queue] = settings.freeShare * (freeShareFactor?.[direction] ?? 1);
-        this.headroom[queue] = settings.pfc ? settings.headroomBytes : 0;
+        this.headroom[queue] = settings.pfc && pausing ? settings.headroomBytes : 0;
         this.resumeOffset[queue] = settings.resumeOffsetBytes ?? DEFAULT_RESUME_BYTES;
       }
       this.apply(queue);
@@ -89,6 +94,7 @@ export class Buffers {
    * leave, divided by 1 + the sum of those shares.
    */
   follow(held: Float64Array): void {
+    if (!this.pausing) return;
     const { scene, network, rest, fullShare } = this;
     const { isSwitch, toDevice } = network;
     for (let queue = 0; queue < scene.queueCount; queue++) {

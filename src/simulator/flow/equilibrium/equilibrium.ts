@@ -2,12 +2,14 @@
  * The congestion equilibrium: which rates, queues, marks, pauses and drops hold while the set of flows stays as it is.
  *
  * Where the hosts limit everything there is no queue and nothing else to work out; contended parts go through the
- * balance (balance.ts), after what stands still for good (stuck.ts). Same flows, same bytes. Cost follows the links of
- * the flows of one solve; after the first of its size none allocates.
+ * balance (balance.ts), after what stands still for good (stuck.ts). Which queues take part is found on the way
+ * (relevance.ts), and pauses come in only where marks leave ports near their thresholds. Same flows, same bytes. Cost
+ * follows the links of the flows of one solve.
  */
 import { Balance } from './balance.js';
 import { Binding } from './binding.js';
 import { Buffers } from './buffers.js';
+import { IdlePorts } from './idle-ports.js';
 import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { Outcome } from './outcome.js';
 import { Pauses } from './pauses.js';
@@ -17,12 +19,17 @@ import { Scene } from './scene.js';
 import { Stuck } from './stuck.js';
 import { Swings } from './swings.js';
 
+/** Searches after which all that may fill takes part. */
+const MOST_ROUNDS = 6;
+
 export class Equilibrium {
   private readonly scene: Scene;
   private readonly buffers: Buffers;
   private readonly stuck: Stuck;
   private readonly balance: Balance;
   private readonly outcome: Outcome;
+  private readonly ports: IdlePorts;
+  private readonly curve: ReactionCurve | null;
 
   constructor(network: EquilibriumNetwork) {
     const { dcqcn, packetBytes } = network;
@@ -31,6 +38,7 @@ export class Equilibrium {
     this.stuck = new Stuck(this.scene, this.buffers);
     const line = fastestNic(network);
     const curve = dcqcn === null ? null : new ReactionCurve(dcqcn, line, packetBytes);
+    this.curve = curve;
     const binding = new Binding(this.scene, this.buffers, curve);
     const swings = new Swings(network, this.scene, this.buffers, binding, line);
     const pauses = new Pauses(network, this.scene, this.buffers);
@@ -46,18 +54,41 @@ export class Equilibrium {
       pauses,
       curve,
     );
+    this.ports = new IdlePorts(network, this.scene, this.buffers, this.balance);
     this.outcome = new Outcome(network, this.scene, this.buffers, this.stuck, this.balance);
   }
 
   /** The steady state of these flows; the arrays of the result are used again by the next solve. */
   solve(flows: readonly EquilibriumFlow[]): EquilibriumResult {
-    const { scene } = this;
+    const { scene, ports } = this;
+    const { relevance } = scene;
     if (!scene.load(flows)) return this.outcome.calm();
-    scene.spread(flows);
-    this.buffers.begin();
+    const isLossless = relevance.begin();
+    if (isLossless && this.curve !== null && relevance.allMark) {
+      this.search(flows, false);
+      if (ports.find(flows)) return this.outcome.read(flows, ports);
+    }
+    if (isLossless) this.search(flows, true);
+    else this.balanceAll(flows, true);
+    return this.outcome.read(flows);
+  }
+
+  /** Takes in what turns out to be full, until nothing more does. */
+  private search(flows: readonly EquilibriumFlow[], pausing: boolean): void {
+    const { relevance } = this.scene;
+    for (let round = 1; ; round++) {
+      if (pausing) relevance.keepPorts(flows);
+      this.balanceAll(flows, pausing);
+      if (round > MOST_ROUNDS || !relevance.grow(this.outcome.rates())) return;
+      if (round === MOST_ROUNDS) relevance.keepFilling();
+    }
+  }
+
+  private balanceAll(flows: readonly EquilibriumFlow[], pausing: boolean): void {
+    this.scene.spread(flows);
+    this.buffers.begin(pausing);
     this.stuck.find();
     this.balance.run(flows);
-    return this.outcome.read(flows);
   }
 
   /** Sweeps of the last search. */

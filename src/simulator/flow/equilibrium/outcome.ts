@@ -7,6 +7,7 @@
  */
 import type { Balance } from './balance.js';
 import type { Buffers } from './buffers.js';
+import type { IdlePorts } from './idle-ports.js';
 import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { roomFloat64, roomInt32 } from './room.js';
 import type { Scene } from './scene.js';
@@ -65,18 +66,32 @@ export class Outcome {
     return result;
   }
 
-  /** @param flows those that were solved */
-  read(flows: readonly EquilibriumFlow[]): EquilibriumResult {
+  /** Useful bytes/ns by flow. */
+  rates(): Float64Array {
     const { scene, balance, result } = this;
-    this.calm();
-    result.congested = true;
-    for (let at = 0; at < scene.activeCount; at++) {
-      const flow = scene.activeFlows[at];
-      result.rate[flow] = balance.rate[flow];
+    result.rate = roomFloat64(result.rate, scene.flowCount);
+    for (let flow = 0; flow < scene.flowCount; flow++) {
+      result.rate[flow] = scene.active[flow] === 1 ? balance.rate[flow] : scene.wish[flow];
     }
+    return result.rate;
+  }
+
+  /**
+   * @param flows those that were solved
+   * @param ports none of which pauses, where the search left them out
+   */
+  read(flows: readonly EquilibriumFlow[], ports?: IdlePorts): EquilibriumResult {
+    const { scene, result } = this;
+    this.clear();
+    result.congested = true;
+    this.rates();
     result.touched = roomInt32(result.touched, scene.census.queueCount);
     this.readIdle(flows);
     for (let queue = 0; queue < scene.queueCount; queue++) this.readQueue(queue);
+    ports?.devices.forEach((device, at) => {
+      this.noteDevice(device);
+      result.bufferNeededBytes[device] = Math.max(result.bufferNeededBytes[device], ports.needed[at]);
+    });
     this.readPaths();
     return result;
   }

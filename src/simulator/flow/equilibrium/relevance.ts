@@ -69,15 +69,26 @@ export class Relevance {
     return grew;
   }
 
-  /** Keeps all that may fill, and all in front of it. */
+  /** Keeps all in front of what is kept. */
   keepPorts(flows: readonly EquilibriumFlow[]): void {
-    for (let at = 0; at < this.mayFillCount; at++) this.kept[this.mayFill[at]] = 1;
     while (this.keepBefore(flows));
   }
 
-  /** Keeps all. */
-  keepAll(): void {
-    this.kept.fill(1, 0, this.census.queueCount);
+  /** Keeps all that may fill. */
+  keepFilling(): void {
+    for (let at = 0; at < this.mayFillCount; at++) this.kept[this.mayFill[at]] = 1;
+  }
+
+  /** Marks may hold whatever may fill. */
+  get allMark(): boolean {
+    const { census, network } = this;
+    for (let at = 0; at < this.mayFillCount; at++) {
+      const queue = this.mayFill[at];
+      const device = network.fromDevice[census.queueDirection[queue]];
+      const { marking } = network.switchClass(device, census.queueClass[queue]);
+      if (marking === undefined || marking.pmax === 0 || census.capacity[queue] === 0) return false;
+    }
+    return true;
   }
 
   /** Some switch on the way drops, or has too little headroom for what is under way when it pauses. */

@@ -2,8 +2,8 @@
  * The flows of one solve as flat arrays over the queues that can bind them.
  *
  * Queues of the census that matter (relevance.ts) are numbered anew. Flows that share one with a contended one, directly
- * or over others, are active; all others have their wish. A path ends at its last queue that matters; a flow's paths that
- * are alike from there on back are one, so many times.
+ * or over others, are active; all others have their wish. Of a path only the queues that matter count; a flow's paths
+ * that have the same ones are one, so many times.
  */
 import { Census, TIE } from './census.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
@@ -65,7 +65,7 @@ export class Scene {
   link = new Float64Array(64);
   /** By queue of the census: its number here, or -1. */
   placeOf = new Int32Array(64);
-  private readonly relevance: Relevance;
+  readonly relevance: Relevance;
   private contended = new Uint8Array(64);
   private parent = new Int32Array(64);
   private seenBy = new Int32Array(64);
@@ -89,9 +89,8 @@ export class Scene {
     return this.census.load(flows);
   }
 
-  /** Finds the queues that matter, the active flows, and their paths. */
+  /** Takes in the queues that are kept, the active flows, and their paths. */
   spread(flows: readonly EquilibriumFlow[]): void {
-    this.relevance.find(flows);
     this.takeQueues();
     this.join();
     this.growFlows(this.flowCount);
@@ -182,8 +181,7 @@ export class Scene {
       let end = start;
       for (let at = starts[index]; at < starts[index + 1]; at++) {
         const queue = this.placeOf[this.census.queueAt(links[at], classIndex)];
-        if (queue < 0) break;
-        this.hopQueue[end++] = queue;
+        if (queue >= 0) this.hopQueue[end++] = queue;
       }
       this.hopStart[path + 1] = end;
       this.pathWeight[path] = weights[index];
