@@ -7,9 +7,10 @@
  */
 import { Option, type Command } from 'commander';
 import type { Verdict } from '../diagnosis/verdict.js';
-import { examineEvidence, examineFabric, type Window } from '../drill/examine.js';
+import { examineEvidence, examineFabric, examinePast, type Window } from '../drill/examine.js';
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { fabricDriver } from '../fabrics/catalog.js';
 import { InputError } from '../kernel/problem.js';
 import { parseDurationNs } from '../kernel/units.js';
 import { verdictJson, verdictText } from '../reports/shared/verdict.js';
@@ -50,6 +51,7 @@ const EXAMPLES = [
   'diagnose --evidence run.arrow',
   'diagnose --evidence export.arrow --fabric fabrics/lab.yaml --from 20s --to 40s',
   'diagnose --fabric experiments/fabrics/rail-64.yaml --to 30s',
+  'diagnose --fabric site.yaml --from 2026-11-30T01:00:00Z --to 2026-11-30T01:10:00Z',
   'diagnose --run ID --output json',
 ];
 
@@ -66,7 +68,10 @@ export function addDiagnoseCommand(
       '--fabric <ref>',
       'the fabric to watch, or the one the evidence is of: a stored name, a YAML path, path#name',
     )
-    .option('--from <time>', 'start of the window on the fabric’s clock, as in 20s (default: its start)')
+    .option(
+      '--from <time>',
+      'start of the window on the fabric’s clock, as in 20s (default: its start), or an instant that its monitoring remembers',
+    )
     .option('--to <time>', 'end of the window; needed for a fabric that is watched')
     .option('--seed <n>', 'seed of a simulated fabric that is watched (default: 1)')
     .option(
@@ -102,8 +107,10 @@ async function diagnose(options: DiagnoseOptions, context: CommandContext): Prom
 }
 
 function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict> {
-  const window = { fromNs: instant('--from', options.from), toNs: instant('--to', options.to) };
   const fabric = options.fabric === undefined ? undefined : readFabricReference(options.fabric, context.path);
+  const past = pastOf(options);
+  if (past !== undefined) return ofPast(fabric, past, context);
+  const window = { fromNs: instant('--from', options.from), toNs: instant('--to', options.to) };
   if (options.evidence !== undefined) return ofFile(options.evidence, fabric, window, context);
   const seed = parseSeed(options.seed);
   const times = { from: options.from, to: options.to };
@@ -122,10 +129,41 @@ function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict
   const { fromNs = 0, toNs } = window;
   if (toNs === undefined)
     throw InputError.at('--to', 'how long the fabric is to be watched is missing', 'as in --to 30s');
-  if ('document' in fabric && fabric.document.value.spec.driver === 'simulated') {
+  if ('document' in fabric && needsNoServer(fabric.document.value)) {
     return watch(fabric.document, seed ?? 1, { fromNs, toNs }, context);
   }
   return onServer({ fabric: choiceOf(fabric), ...times, ...(seed === undefined ? {} : { seed }) }, context);
+}
+
+/** What is only read, or simulated, is so from here. */
+const needsNoServer = ({ spec }: FabricDocument): boolean =>
+  spec.driver === 'simulated' || fabricDriver(spec.driver).watchOnly === true;
+
+/** A stretch of wall-clock time, as in 2026-11-30T01:00:00Z; ms since 1970. */
+function pastOf({ from, to }: DiagnoseOptions): { fromMs: number; toMs: number } | undefined {
+  const isInstant = (text: string | undefined): boolean =>
+    text !== undefined && /^\d{4}-\d\d-\d\dT/.test(text);
+  if (!isInstant(from) && !isInstant(to)) return undefined;
+  return { fromMs: wallClock('--from', from), toMs: wallClock('--to', to) };
+}
+
+function wallClock(flag: string, text: string | undefined): number {
+  const ms = /T.*(Z|[+-]\d\d:\d\d)$/.test(text ?? '') ? Date.parse(text ?? '') : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  const message =
+    text === undefined
+      ? 'the other end of the window is missing'
+      : `"${text}" is no instant with a time zone`;
+  throw InputError.at(flag, message, `as in ${flag} 2026-11-30T01:00:00Z`);
+}
+
+async function ofPast(
+  fabric: FabricReference | undefined,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  context: CommandContext,
+): Promise<Verdict> {
+  if ((toMs - fromMs) * 1e6 > LONGEST_WINDOW_NS) throw InputError.at('--to', 'a window is 2h long at most');
+  return examinePast(await documentFor(undefined, fabric, context), fromMs, toMs);
 }
 
 function instant(flag: string, text: string | undefined): number | undefined {

@@ -8,7 +8,7 @@
 import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { openFabric } from '../fabrics/catalog.js';
-import { runsWorkload } from '../fabrics/contract/fabric.js';
+import { remembersTelemetry, runsWorkload } from '../fabrics/contract/fabric.js';
 import { listChoices } from '../kernel/nearest.js';
 import { InputError, withPointer } from '../kernel/problem.js';
 import { formatDurationNs } from '../kernel/units.js';
@@ -19,7 +19,7 @@ import type { Topology } from '../topology/model.js';
 import { buildTopology } from '../topology/topology-spec.js';
 import { buildJobs } from '../workload/build-jobs.js';
 import type { Job } from '../workload/job.js';
-import { knownElements } from './known-elements.js';
+import { knownElements } from '../workload/known-elements.js';
 import { pacerFor } from './pacer.js';
 
 /** A stretch of the fabric's own clock, ns; an end that is left out is the evidence's own. */
@@ -65,6 +65,27 @@ export async function examineFabric(
     const { topology, jobs } = fabric.describe();
     const evidence = windowIn(await fabric.observe({ fromNs: 0, toNs: window.toNs }), window);
     return diagnose({ topology, jobs, evidence });
+  } finally {
+    await fabric.close();
+  }
+}
+
+/**
+ * Diagnoses what a fabric's own monitoring remembers of a stretch of wall-clock time; times in the verdict count from its
+ * begin.
+ * @throws InputError when the stretch is empty, or nobody remembers for this fabric
+ */
+export async function examinePast(document: FabricDocument, fromMs: number, toMs: number): Promise<Verdict> {
+  requireJobs(document);
+  if (fromMs >= toMs) throw InputError.at('/to', 'the window ends before it begins');
+  const fabric = await openFabric(document, 0);
+  try {
+    if (!remembersTelemetry(fabric)) {
+      const message = `the driver ${document.spec.driver} knows no telemetry by wall-clock time`;
+      throw InputError.at('/from', message, 'write times on the fabric’s clock, as in 20s');
+    }
+    const { topology, jobs } = fabric.describe();
+    return diagnose({ topology, jobs, evidence: await fabric.remember(fromMs, toMs) });
   } finally {
     await fabric.close();
   }

@@ -8,6 +8,7 @@ import type { FabricDefinition, FabricSpec } from './contract/definition.js';
 import type { Fabric } from './contract/fabric.js';
 import type { LabBuilder } from './contract/lab-builder.js';
 import { linuxDriver } from './linux/driver.js';
+import { prometheusDriver } from './prometheus/driver.js';
 import { simulatedDriver } from './simulated/driver.js';
 
 export interface FabricDriver {
@@ -22,11 +23,13 @@ export interface FabricDriver {
    * @throws InputError with pointers into the Fabric document
    */
   create(definition: FabricDefinition, seed: number): Promise<Fabric>;
+  /** Nothing can be injected into its fabrics, and all that they need is to be read. */
+  watchOnly?: boolean;
   /** Of a driver that builds what it drills. */
   labs?: LabBuilder;
 }
 
-export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver, linuxDriver];
+export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver, linuxDriver, prometheusDriver];
 
 /** @throws InputError naming the drivers there are */
 export function fabricDriver(name: string): FabricDriver {

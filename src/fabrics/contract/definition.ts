@@ -11,9 +11,10 @@ import { topologySchema } from '../../topology/topology-spec.js';
 import { jobSchema } from '../../workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
+import { prometheusSchema } from './prometheus-settings.js';
 
 /** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
-export const DRIVER_NAMES = ['simulated', 'linux'] as const;
+export const DRIVER_NAMES = ['simulated', 'linux', 'prometheus'] as const;
 export type DriverName = (typeof DRIVER_NAMES)[number];
 
 export const fabricSpecSchema = z.strictObject({
@@ -23,6 +24,7 @@ export const fabricSpecSchema = z.strictObject({
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
   lab: labSettingsSchema.optional().describe('how the driver linux builds the fabric'),
+  prometheus: prometheusSchema.optional().describe('where the driver prometheus reads the metrics of a site'),
   alertLabels: alertLabelsSchema
     .optional()
     .describe('what the operator’s own alerts mean; the first rule that fits an alert counts'),

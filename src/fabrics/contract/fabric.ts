@@ -82,6 +82,12 @@ export interface KeepsTime {
   clockNs(): number;
 }
 
+/** A fabric whose telemetry of the past can be asked for, by wall-clock time. */
+export interface RemembersTelemetry {
+  /** Evidence whose times count from `fromMs`; ms since 1970. */
+  remember(fromMs: number, toMs: number): Promise<Evidence>;
+}
+
 /** A fabric that can start jobs itself. */
 export interface RunsWorkload {
   startJobs(): Promise<void>;
@@ -123,6 +129,8 @@ export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const keepsTime = (fabric: Fabric): fabric is Fabric & KeepsTime =>
   'clockNs' in fabric && typeof fabric.clockNs === 'function';
+export const remembersTelemetry = (fabric: Fabric): fabric is Fabric & RemembersTelemetry =>
+  'remember' in fabric && typeof fabric.remember === 'function';
 export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>
   'startJobs' in fabric && typeof fabric.startJobs === 'function';
 export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>

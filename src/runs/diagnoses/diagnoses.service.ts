@@ -10,7 +10,7 @@ import { DataSource, type Repository } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
 import { runCounterfactual } from '../../drill/counterfactual.js';
 import { scoreDiagnosis } from '../../drill/judge.js';
-import { knownElements } from '../../drill/known-elements.js';
+import { knownElements } from '../../workload/known-elements.js';
 import { openFabric } from '../../fabrics/catalog.js';
 import { portId, deviceId, nicId } from '../../kernel/elements.js';
 import type { Cursor } from '../../platform/http/page.js';

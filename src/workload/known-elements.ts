@@ -5,7 +5,7 @@
  */
 import { edgeId, deviceId, FABRIC_ID, jobId, nicId, portId, rankId } from '../kernel/elements.js';
 import type { Topology } from '../topology/model.js';
-import type { Job } from '../workload/job.js';
+import type { Job } from './job.js';
 
 /** Tells for an id, prefix included, whether it is an element of this fabric or of these jobs. */
 export function knownElements(topology: Topology, jobs: readonly Job[]): (id: string) => boolean {
