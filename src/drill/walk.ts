@@ -8,12 +8,19 @@
 import { diagnose } from '../diagnosis/index.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
-import { runsWorkload, tracesPaths, type Fabric, type JobBoundary } from '../fabrics/contract/fabric.js';
+import {
+  keepsTime,
+  runsWorkload,
+  tracesPaths,
+  type Fabric,
+  type JobBoundary,
+} from '../fabrics/contract/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { Agenda, type Alignment } from './agenda.js';
 import { runCounterfactual } from './counterfactual.js';
+import { LatenessBook } from './lateness.js';
 import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
 import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
@@ -117,7 +124,11 @@ async function perform(
   const agenda = new Agenda(plan);
   const releases = new Map<string, Release>();
   const phase = { now: 'baseline' as RunState };
+  const lateness = new LatenessBook();
+  const realTime = keepsTime(input.fabric);
   await hooks.state('baseline');
+  // Where time goes on by itself, what need not wait for the injection must not delay it.
+  if (realTime) record.exposedJobs = await exposedJobs(plan, input.fabric);
   const enter = async (state: RunState, detail: string): Promise<void> => {
     if (phase.now === state) return;
     phase.now = state;
@@ -138,24 +149,30 @@ async function perform(
     } else if (action.type === 'apply') {
       record.exposedJobs ??= await exposedJobs(plan, input.fabric);
       if (record.injectedNs === null) await enter('injecting', action.fault);
-      record.injectedNs ??= pacer.nowNs;
+      if (!realTime) record.injectedNs ??= pacer.nowNs;
       noteAlignment(action.fault, releases, pacer.nowNs, record);
       const { id, impairment, atNs, untilNs } = action.one;
       const applied = await injector.apply(id, action.fault, impairment, signal, untilNs - atNs);
+      const inPlaceNs = pacer.nowNs;
+      record.injectedNs ??= inPlaceNs;
+      if (realTime) lateness.applied(action.fault, action.timeNs, inPlaceNs);
       if (applied && phase.now === 'injecting') await enter('holding', action.fault);
     } else {
       if (action.last) await enter('reverting', action.fault);
+      const toldNs = pacer.nowNs;
+      if (realTime) lateness.reverting(action.fault, action.timeNs, toldNs);
       const failure = await injector.revert(action.one.id);
       if (failure !== undefined) return `undone late: ${failure}`;
-      if (action.last) record.revertedNs = pacer.nowNs;
+      if (action.last) record.revertedNs = realTime ? toldNs : pacer.nowNs;
     }
   }
   record.truth = plan.faults.flatMap((fault) => {
     const atNs = fault.atNs + (releases.get(fault.name)?.shiftNs ?? 0);
+    const { beganNs, endedNs } = lateness.of(fault.name);
     return fault.truth.map((entry) => ({
       ...entry,
-      fromNs: atNs + entry.fromNs,
-      toNs: atNs + entry.toNs,
+      fromNs: atNs + beganNs + entry.fromNs,
+      toNs: atNs + endedNs + entry.toNs,
     }));
   });
   return undefined;
