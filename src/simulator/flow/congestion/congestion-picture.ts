@@ -92,6 +92,8 @@ export class PictureMaker {
     private readonly storms: PauseStorms,
     /** Port that sends on each direction. */
     private readonly portOf: Int32Array,
+    /** NIC at the end of each direction, or -1. */
+    private readonly nicAt: Int32Array,
   ) {
     this.packetBytes = packetBytes(settings);
     this.cnpClass = counters.classOf(settings.dcqcn.cnpPriority);
@@ -210,6 +212,7 @@ export class PictureMaker {
       const direction = paths.links[at];
       const key = classIndex * network.directions + direction;
       const level = network.isSwitch[network.fromDevice[direction]] === 1 ? result.queueBytes[key] : 0;
+      if (level === 0 && !lossy) continue;
       const crowd = crowds.get(key);
       const { data, queue, port } = this.passing(classIndex, direction, result);
       const share = crowd === undefined ? arrives / data : paths.weights[path] / crowd;
@@ -223,7 +226,9 @@ export class PictureMaker {
       book.add(counters.discards[classIndex], this.portOf[direction], (arrives - crosses) / this.packetBytes);
       book.add(counters.carried[classIndex], direction, Math.max(0, crosses - useful));
       arrives = crosses * port;
-      book.add(counters.overflowed, direction, (crosses - arrives) / this.packetBytes);
+      const discards = (crosses - arrives) / this.packetBytes;
+      book.add(counters.overflowed, direction, discards);
+      if (this.nicAt[direction] >= 0) book.add(counters.nicDiscards, this.nicAt[direction], discards);
     }
     return sent;
   }
@@ -236,10 +241,27 @@ export class PictureMaker {
   ): { data: number; queue: number; port: number; all: number } {
     const key = classIndex * this.network.directions + direction;
     const carried = result.carriedDataRate[key];
-    const data = carried + result.dropRatio[key] * result.arrivalRate[key];
-    const queue = data > 0 ? carried / data : 1;
-    const port = carried > 0 ? 1 - result.discardRate[key] / carried : 1;
+    const dropped = result.dropRatio[key] * result.arrivalRate[key];
+    const data = carried + dropped;
+    const atNic = dropped > 0 ? this.droppedByNic(classIndex, direction, result, dropped) : 0;
+    const crosses = carried + atNic;
+    const queue = data > 0 ? crosses / data : 1;
+    const port = crosses > 0 ? 1 - (result.discardRate[key] + atNic) / crosses : 1;
     return { data, queue, port, all: queue * port };
+  }
+
+  /** Of what is lost at the end of a path, bytes/ns that the link carries and a slow NIC has no room for. */
+  private droppedByNic(
+    classIndex: number,
+    direction: number,
+    result: EquilibriumResult,
+    dropped: number,
+  ): number {
+    const { capacity, classes, directions, acceptsAll } = this.network;
+    if (this.nicAt[direction] < 0 || !((acceptsAll?.(direction) ?? Infinity) < capacity[direction])) return 0;
+    let room = capacity[direction];
+    for (let other = 0; other < classes; other++) room -= result.carriedRate[other * directions + direction];
+    return Math.max(0, Math.min(dropped, room));
   }
 
   /** By queue that sends nothing: weights of the paths that stand before it. */

@@ -3,7 +3,8 @@
  *
  * Dynamic thresholds (Choudhury and Hahne 1998): a share of the buffer that is still free, so that many busy ports
  * leave each other less. A lossless ingress port pauses its sender there; a lossy egress queue drops there. Reserves
- * and the headrooms of lossless classes are no part of the shared buffer.
+ * and the headrooms of lossless classes are no part of the shared buffer. A NIC that is slow to take a class which is
+ * not paused drops, with next to no buffer of its own, and no queue stands in front of it.
  * Not modelled: pools of their own for classes, egress limits of lossless queues.
  */
 import type { EquilibriumNetwork, MarkingCurve } from './model.js';
@@ -37,6 +38,8 @@ export class Buffers {
   private reserve = new Float64Array(64);
   private share = new Float64Array(64);
   private limitShare = new Float64Array(64);
+  /** By queue: 1 where a slow NIC drops what it can't take, since the switch would not wait for it. */
+  private dropsAtNic = new Uint8Array(64);
 
   constructor(
     private readonly network: EquilibriumNetwork,
@@ -66,12 +69,17 @@ export class Buffers {
       const from = fromDevice[direction];
       const to = toDevice[direction];
       this.limitShare[queue] = 0;
+      this.dropsAtNic[queue] = 0;
       this.pauses[queue] = 0;
       this.marking[queue] = undefined;
       if (isSwitch[from] === 1) {
         this.empty(from);
         const { pfc, freeShare, marking } = network.switchClass(from, classIndex);
-        if (!pfc) this.limitShare[queue] = freeShare;
+        if (!pfc) {
+          this.limitShare[queue] = freeShare;
+          const slow = scene.link[queue] < network.capacity[direction];
+          this.dropsAtNic[queue] = Number(slow && isSwitch[to] === 0);
+        }
         if (marking !== undefined && marking.pmax > 0) this.marking[queue] = marking;
         this.typical[queue] = freeShare * this.shared[from];
       }
@@ -148,7 +156,9 @@ export class Buffers {
         ? Math.max(1, this.reserve[queue] + this.share[queue] * (this.shared[to] - this.use[to]))
         : Infinity;
     this.limit[queue] =
-      this.limitShare[queue] > 0
+      this.dropsAtNic[queue] === 1
+        ? network.packetBytes
+        : this.limitShare[queue] > 0
         ? Math.max(1, this.limitShare[queue] * (this.shared[from] - this.use[from]))
         : Infinity;
   }
@@ -173,6 +183,7 @@ export class Buffers {
     this.reserve = roomFloat64(this.reserve, count);
     this.share = roomFloat64(this.share, count);
     this.limitShare = roomFloat64(this.limitShare, count);
+    this.dropsAtNic = roomBytes(this.dropsAtNic, count);
     this.typical = roomFloat64(this.typical, count);
   }
 }

@@ -66,11 +66,11 @@ export class Equilibrium {
     const isLossless = relevance.begin();
     if (isLossless && this.curve !== null && relevance.allMark) {
       this.search(flows, false);
-      if (ports.find(flows)) return this.outcome.read(flows, ports);
+      if (ports.find(flows)) return this.outcome.read(ports);
     }
     if (isLossless) this.search(flows, true);
     else this.balanceAll(flows, true);
-    return this.outcome.read(flows);
+    return this.outcome.read();
   }
 
   /** Takes in what turns out to be full, until nothing more does. */

@@ -96,7 +96,8 @@ export interface EquilibriumFlow {
 }
 
 /**
- * The steady state. Arrays are reused by the next solve and may be longer than what counts.
+ * The steady state. Arrays are reused by the next solve and may be longer than what counts. Queues that hold nobody may
+ * be left out, and stand at 0: they carry what flows send over them.
  * "By queue" is by (class, direction): classIndex × directions + direction.
  */
 export interface EquilibriumResult {

@@ -8,7 +8,7 @@
 import type { Balance } from './balance.js';
 import type { Buffers } from './buffers.js';
 import type { IdlePorts } from './idle-ports.js';
-import type { EquilibriumFlow, EquilibriumNetwork, EquilibriumResult } from './model.js';
+import type { EquilibriumNetwork, EquilibriumResult } from './model.js';
 import { roomFloat64, roomInt32 } from './room.js';
 import type { Scene } from './scene.js';
 import type { Stuck } from './stuck.js';
@@ -76,17 +76,13 @@ export class Outcome {
     return result.rate;
   }
 
-  /**
-   * @param flows those that were solved
-   * @param ports none of which pauses, where the search left them out
-   */
-  read(flows: readonly EquilibriumFlow[], ports?: IdlePorts): EquilibriumResult {
+  /** @param ports none of which pauses, where the search left them out */
+  read(ports?: IdlePorts): EquilibriumResult {
     const { scene, result } = this;
     this.clear();
     result.congested = true;
     this.rates();
-    result.touched = roomInt32(result.touched, scene.census.queueCount);
-    this.readIdle(flows);
+    result.touched = roomInt32(result.touched, scene.queueCount);
     for (let queue = 0; queue < scene.queueCount; queue++) this.readQueue(queue);
     ports?.devices.forEach((device, at) => {
       this.noteDevice(device);
@@ -108,33 +104,6 @@ export class Outcome {
     }
     result.touchedCount = 0;
     result.deviceCount = 0;
-  }
-
-  /** Queues that nobody can be held by carry what comes. */
-  private readIdle(flows: readonly EquilibriumFlow[]): void {
-    const { scene, result, network } = this;
-    const { census, placeOf } = scene;
-    if (scene.queueCount === census.queueCount) return;
-    const keyOf = (queue: number): number =>
-      census.queueClass[queue] * network.directions + census.queueDirection[queue];
-    for (let flow = 0; flow < scene.flowCount; flow++) {
-      const rate = result.rate[flow];
-      for (let entry = census.entryStart[flow]; entry < census.entryStart[flow + 1]; entry++) {
-        const queue = census.entryQueue[entry];
-        if (placeOf[queue] >= 0) continue;
-        const key = keyOf(queue);
-        if (result.arrivalRate[key] === 0) result.touched[result.touchedCount++] = key;
-        result.arrivalRate[key] += census.entryCoefficient[entry] * rate;
-        result.carriedRate[key] = result.arrivalRate[key];
-      }
-      const { paths, classIndex } = flows[flow];
-      for (let path = 0; path < paths.count; path++) {
-        for (let hop = paths.starts[path]; hop < paths.starts[path + 1]; hop++) {
-          const queue = census.queueAt(paths.links[hop], classIndex);
-          if (placeOf[queue] < 0) result.carriedDataRate[keyOf(queue)] += paths.weights[path] * rate;
-        }
-      }
-    }
   }
 
   private readQueue(queue: number): void {

@@ -85,7 +85,7 @@ export class Pauses {
     const { scene, buffers } = this;
     const link = this.network.capacity[scene.queueDirection[queue]];
     const isSlow = scene.capacity[queue] < link || scene.link[queue] < link;
-    if (isSlow && balance.delay[queue] > 0) return true;
+    if (isSlow && balance.delay[queue] > 0) return buffers.limit[queue] === Infinity;
     return (
       buffers.pauses[queue] === 1 &&
       balance.held[queue] >= FULL * buffers.threshold[queue] &&
