@@ -69,11 +69,14 @@ export class UndoTimers {
     const text = script(undo.steps);
     const command = undo.node.place.argv(['sh', '-c', PROGRAM, NAME, String(leaseS), text, file]);
     const child = spawn(command[0], command.slice(1), { detached: true, stdio: 'ignore' });
-    const failure = new Promise<Error>((resolve) => child.once('error', resolve));
+    const failure = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', () => resolve('it ended at once'));
+    });
     child.unref();
     const identity = child.pid === undefined ? undefined : identityOf(child.pid);
     if (child.pid === undefined || identity === undefined) {
-      throw new EnvironmentError(`no undo timer on ${undo.node.name}: ${(await failure).message}`);
+      throw new EnvironmentError(`no undo timer on ${undo.node.name}: ${await failure}`);
     }
     const timer: UndoTimer = {
       id: undo.id,
@@ -155,10 +158,10 @@ const PROVED_WITHIN_MS = 5000;
 
 /** Whether the process has become our timer within the namespace: `ip` gives way to the shell in a moment. */
 async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
-  const wanted = `net:[${statSync(join('/run/netns', namespace)).ino}]`;
   const untilMs = performance.now() + PROVED_WITHIN_MS;
   for (;;) {
     try {
+      const wanted = `net:[${statSync(join('/run/netns', namespace)).ino}]`;
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       if (words[0] === 'sh' && words.includes(NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
         return true;

@@ -1,0 +1,123 @@
+/** Timers that outlive who armed them, in a namespace of the suite's own; skipped, with the reason, where there is none. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { EnvironmentError } from '../../../kernel/problem.js';
+import { ownIdentity } from '../../../platform/database/embedded/process-identity.js';
+import type { LabNode } from '../lab/lab.js';
+import { NamespacePlace } from '../transport/place.js';
+import { requireUndoOutlivesUs } from './container.js';
+import { quoteCommand, script } from './shell.js';
+import { UndoTimers } from './timers.js';
+
+const namespace = `tu${process.pid.toString(36)}`;
+const made = spawnSync('ip', ['netns', 'add', namespace], { encoding: 'utf8' });
+const why = made.error?.message ?? (made.status === 0 ? undefined : made.stderr.trim());
+if (why !== undefined) process.stderr.write(`skipped: undo timers: no network namespace: ${why}\n`);
+
+describe('words for a shell', () => {
+  it('come out as they went in, whatever is in them', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 4 }), (words) => {
+        const clean = words.map((word) => word.replaceAll('\0', ''));
+        const printed = execFileSync('sh', ['-c', quoteCommand(['printf', '%s\\0', ...clean])], {
+          encoding: 'utf8',
+        });
+        expect(printed.split('\0').slice(0, -1)).toEqual(clean);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('can’t hold a NUL byte', () => {
+    expect(() => quoteCommand(['echo', 'a\0b'])).toThrow(RangeError);
+  });
+});
+
+(why === undefined ? describe : describe.skip)('an undo timer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-undo-'));
+  const node = { name: 'leaf-1', namespace, place: new NamespacePlace(namespace) } as LabNode;
+  const timers = new UndoTimers(join(folder, 'timers'));
+  const proof = join(folder, 'it’s undone');
+  const undo = { id: 'run/fault/0', setting: 'port:leaf-1/p4 admin-status', node, steps: [] };
+  const touch = { ...undo, steps: [{ command: ['cp', '/dev/stdin', proof], input: "that's all\n" }] };
+
+  beforeAll(() => {
+    execFileSync('ip', ['-n', namespace, 'link', 'set', 'lo', 'up']);
+  });
+
+  afterEach(() => {
+    timers.disarm(undo.id);
+    rmSync(proof, { force: true });
+  });
+
+  afterAll(() => {
+    const pids = execFileSync('ip', ['netns', 'pids', namespace], { encoding: 'utf8' }).split('\n');
+    for (const pid of pids.filter((one) => one !== '')) process.kill(Number(pid), 'SIGKILL');
+    execFileSync('ip', ['netns', 'del', namespace]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('does its steps when the lease ends, and says that it did', async () => {
+    await timers.arm(touch, 1, ownIdentity());
+    expect(timers.armed()).toHaveLength(1);
+    const armedMs = performance.now();
+    while (!existsSync(proof) && performance.now() < armedMs + 10_000) await sleep(20);
+    expect(readFileSync(proof, 'utf8')).toBe("that's all\n");
+    expect(performance.now() - armedMs).toBeGreaterThan(900);
+    while (timers.armed().length > 0) await sleep(20);
+    expect(timers.disarm(undo.id)).toBe(true);
+    expect(timers.disarm(undo.id)).toBe(false);
+  });
+
+  it('does nothing any more when it is disarmed, and leaves no process', async () => {
+    await timers.arm(touch, 1, ownIdentity());
+    expect(timers.disarm(undo.id)).toBe(false);
+    await sleep(1300);
+    expect(existsSync(proof)).toBe(false);
+    expect(execFileSync('ip', ['netns', 'pids', namespace], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('lives in a session of its own, so that the end of all of ours does not end it', async () => {
+    await timers.arm(touch, 30, ownIdentity());
+    const [{ process: identity }] = timers.armed();
+    const pid = identity.split('-')[0];
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    const [group, session] = fields.slice(2, 4);
+    expect(group).toBe(pid);
+    expect(session).toBe(pid);
+  });
+
+  it('is known to another process by its file', async () => {
+    await timers.arm(touch, 30, ownIdentity());
+    expect(new UndoTimers(join(folder, 'timers')).armed()).toMatchObject([
+      { id: undo.id, setting: undo.setting, node: 'leaf-1', leaseS: 30 },
+    ]);
+  });
+
+  it('that can’t run where it should is an error, and nothing is armed', async () => {
+    const nowhere = { ...node, namespace: 'no-such-place', place: new NamespacePlace('no-such-place') };
+    await expect(timers.arm({ ...undo, node: nowhere }, 30, ownIdentity())).rejects.toThrow();
+    expect(timers.armed()).toHaveLength(0);
+  });
+});
+
+describe('a container', () => {
+  it('of its own pids is no place for undo timers', () => {
+    expect(() => requireUndoOutlivesUs('pid:[4026532501]')).toThrow(EnvironmentError);
+    expect(() => requireUndoOutlivesUs('pid:[4026531836]')).not.toThrow();
+  });
+});
+
+describe('steps', () => {
+  it('go on past one that fails', () => {
+    const text = script([{ command: ['false'] }, { command: ['cat'], input: "it's" }]);
+    expect(execFileSync('sh', ['-c', text], { encoding: 'utf8' })).toBe("it's");
+  });
+});
