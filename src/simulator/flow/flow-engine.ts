@@ -75,7 +75,7 @@ export class FlowEngine {
         this.overruled.length > 0
           ? solver.loadAt(capacity, (variable) => this.flows[this.flowOfVariable[variable]].rate)
           : solver.load(capacity),
-      (direction) => congestion.pauses(direction),
+      (direction) => congestion.pauses(direction) || !storms.heeds(direction),
     );
   }
 

@@ -177,6 +177,28 @@ describe('congestion', () => {
     }
   });
 
+  it('of a slow receiver in a class that is not paused shows as drops at its NIC, and as no pause', () => {
+    const lossy = [{ pfc: { on: false } }, { dcqcn: { cnpPriority: 5 }, pfc: { priorities: [3] } }];
+    lossy.forEach((settings, index) => {
+      const priority = index === 0 ? 3 : 5;
+      const loads: Scene['loads'] = [
+        [2, 1, 300, priority],
+        [2, 3, 50, priority],
+      ];
+      const reader = new Reader(run({ settings, loads, slow: 100 }));
+      const nicDrops = reader.at('nic_rx_discards', 'nic:host-1/nic-0');
+      expect(nicDrops).toBeGreaterThan(1e5);
+      expect(reader.at('port_rx_discards', 'port:host-1/nic-0')).toBe(nicDrops);
+      expect(reader.total('queue_drop_packets')).toBe(0);
+      expect(reader.total('port_pause_tx_s')).toBe(0);
+      expect(reader.total('port_pause_rx_s')).toBe(0);
+      // All of it crosses the link; who shares the sender's port is not held.
+      expect(reader.at('port_rx_bytes', 'port:host-1/nic-0') / (37.5 * END_NS)).toBeCloseTo(1, 1);
+      expect(reader.at('port_rx_bytes', 'port:host-3/nic-0') / (6.25 * END_NS)).toBeCloseTo(1, 2);
+      expect(new Conservation(reader.simulator, true, false).imbalances()).toEqual([]);
+    });
+  });
+
   it('counts as many notifications sent as heeded, and at most one per queue pair in 50 µs', () => {
     const reader = new Reader(run({ settings: {}, loads: incast, slow: 0 }));
     const sent = reader.total('nic_cnp_sent');

@@ -78,6 +78,7 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
     signals,
     storms,
     senders(topology),
+    senders(topology).map((_, direction, all) => topology.ports[all[direction ^ 1]].nic),
   );
   return new CongestionEngine(
     new Equilibrium(network),

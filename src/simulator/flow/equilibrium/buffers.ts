@@ -159,8 +159,8 @@ export class Buffers {
       this.dropsAtNic[queue] === 1
         ? network.packetBytes
         : this.limitShare[queue] > 0
-        ? Math.max(1, this.limitShare[queue] * (this.shared[from] - this.use[from]))
-        : Infinity;
+          ? Math.max(1, this.limitShare[queue] * (this.shared[from] - this.use[from]))
+          : Infinity;
   }
 
   private empty(device: number): void {

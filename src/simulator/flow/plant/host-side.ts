@@ -37,7 +37,7 @@ export class HostSide {
     private readonly counters: Counters,
     /** bytes/ns now flowing through a capacity. */
     private readonly loadOf: (capacity: number) => number,
-    /** The equilibrium tells of pauses that hold the sender of a direction. */
+    /** The equilibrium tells of pauses that hold the sender of a direction, or it would not stop for any. */
     private readonly toldOf: (direction: number) => boolean,
   ) {
     this.readStalled = new Float64Array(topology.nics.length);

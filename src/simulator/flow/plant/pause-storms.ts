@@ -80,6 +80,13 @@ export class PauseStorms {
     counters.overflowed[direction] += packets;
   }
 
+  /** The sender of a direction stops for pauses in some class that it has sent. */
+  heeds(direction: number): boolean {
+    return this.counters.carried.some(
+      (carried, classIndex) => carried[direction] > 0 && this.obeyed(direction, classIndex),
+    );
+  }
+
   on(nic: number, classIndex: number): boolean {
     return this.toward(nic).some(
       (direction) => this.storms.get(classIndex * this.directions + direction)?.on ?? false,
