@@ -106,7 +106,7 @@ export function judgeDrill(input: JudgementInput): Judgement {
   const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
   const course = {
     injected: injectedNs !== null,
-    baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs, scored.profile),
+    baseline: baselineHealth(description, evidence, injectedNs ?? record.endNs, input.plan.scoring),
     targetBytesInBaseline,
   };
   const outcome = concludeRun({
@@ -167,9 +167,9 @@ function baselineHealth(
   description: FabricDescription,
   evidence: Evidence,
   injectedNs: number,
-  profile: ScoringProfile = DEFAULT_PROFILE,
+  profile: ScoringProfile | undefined,
 ): BaselineHealth {
-  const { topology, jobs, transport } = description;
+  const { topology, jobs, transport, paceNoise = DEFAULT_PROFILE.baseline.paceNoise } = description;
   const wire = { mtu: transport.mtuBytes, headerBytes: transport.headerBytes, ackBytes: transport.ackBytes };
   const ideal = new Map(jobs.map((job) => [job.name, idealStepNs(job, topology, wire)]));
   return checkBaseline({
@@ -178,7 +178,8 @@ function baselineHealth(
     jobs,
     injectedNs,
     idealStepNs: ideal,
-    limits: profile.baseline,
+    // who states a profile knows the fabric
+    limits: profile?.baseline ?? { ...DEFAULT_PROFILE.baseline, paceNoise },
   });
 }
 

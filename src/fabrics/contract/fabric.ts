@@ -21,6 +21,8 @@ export interface FabricDescription {
   transport: { mtuBytes: number; headerBytes: number; ackBytes: number };
   /** How its switches and NICs are set against congestion; left out where the fabric can't tell. */
   congestion?: CongestionDescription;
+  /** How much the pace of steps may scatter though nothing is wrong, where that is more than a profile's default. */
+  paceNoise?: number;
   /** Impairments this fabric can apply, and what each costs in realism ('' when it is the real thing). */
   capabilities: ReadonlyMap<ImpairmentType, string>;
 }
