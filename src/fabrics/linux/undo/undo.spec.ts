@@ -40,7 +40,7 @@ describe('words for a shell', () => {
 
 (why === undefined ? describe : describe.skip)('an undo timer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-undo-'));
-  const node = { name: 'leaf-1', namespace, place: new NamespacePlace(namespace) } as LabNode;
+  const node = { name: 'leaf-1', namespace, place: new NamespacePlace(namespace) } as Partial<LabNode> as LabNode;
   const timers = new UndoTimers(join(folder, 'timers'));
   const proof = join(folder, 'it’s undone');
   const undo = { id: 'run/fault/0', setting: 'port:leaf-1/p4 admin-status', node, steps: [] };
