@@ -18,7 +18,12 @@ export function selectNames(
 ): string[] {
   const picked = new Set<string>();
   const issues: InputIssue[] = [];
+  const known = new Set(names);
   patterns.forEach((pattern, index) => {
+    if (!isGlob(pattern) && known.has(pattern)) {
+      picked.add(pattern);
+      return;
+    }
     const matches = compileGlob(pattern);
     const found = matches === undefined ? [] : names.filter(matches);
     for (const name of found) picked.add(name);

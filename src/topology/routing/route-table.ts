@@ -31,6 +31,8 @@ export class RouteTable {
   readonly usable: Uint8Array;
   /** The same by port, for the inner loops. */
   private readonly portUsable: Uint8Array;
+  /** Room for the next-hop ports of one class. */
+  private readonly found: Int32Array;
   private readonly attachedSwitches: number[][] = [];
   private readonly routes: (ClassRoutes | undefined)[] = [];
 
@@ -41,6 +43,7 @@ export class RouteTable {
   ) {
     this.usable = new Uint8Array(graph.topology.links.length).fill(1);
     for (const direction of downDirections) this.usable[direction >> 1] = 0;
+    this.found = new Int32Array(graph.linkOfPort.length);
     this.portUsable = Uint8Array.from(graph.linkOfPort, (link) => this.usable[link]);
     this.classOfNic = new Int32Array(graph.topology.nics.length);
     this.classCount = this.classify();
@@ -193,7 +196,8 @@ export class RouteTable {
   private group(distance: Int16Array, way: Uint8Array): PortLists {
     const { peerNode, up, flat, down } = this.graph;
     const start = new Int32Array(distance.length + 1);
-    const ports: number[] = [];
+    const { portUsable, found } = this;
+    let count = 0;
     for (let device = 0; device < distance.length; device++) {
       const lists = way[device] === UP ? up : way[device] === FLAT ? flat : down;
       if (way[device] !== NO_ROUTE && distance[device] > 1) {
@@ -202,13 +206,12 @@ export class RouteTable {
           const peer = peerNode[port];
           // A peer may route by a way that is later in the order; handing it traffic would make a valley.
           const allowed = way[peer] !== NO_ROUTE && way[peer] <= way[device];
-          if (allowed && this.portUsable[port] === 1 && distance[peer] === distance[device] - 1) {
-            ports.push(port);
-          }
+          if (allowed && portUsable[port] === 1 && distance[peer] === distance[device] - 1)
+            found[count++] = port;
         }
       }
-      start[device + 1] = ports.length;
+      start[device + 1] = count;
     }
-    return { start, ports: Int32Array.from(ports) };
+    return { start, ports: found.slice(0, count) };
   }
 }
