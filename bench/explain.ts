@@ -10,7 +10,15 @@ import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
 import type { CaseResult } from './explain/measure-case.js';
 import { measureCases } from './explain/pool.js';
 import { reportOf } from './explain/report.js';
-import { caseRows, droppedShare, explainRows, MOST_DROPPED } from './explain/rows.js';
+import {
+  caseRows,
+  droppedShare,
+  ENOUGH_OF_A_KIND,
+  explainRows,
+  kindsOf,
+  MOST_DROPPED,
+  ofKind,
+} from './explain/rows.js';
 import { purposeOfAll } from './explain/corpus/seeds.js';
 import { unmeasured } from './row.js';
 
@@ -59,10 +67,15 @@ const published = ({ timeToExplainS, ...result }: CaseResult): object => ({
 
 function failuresOf(results: readonly CaseResult[]): string[] {
   const faults = results.filter(({ control }) => control === null);
-  const share = droppedShare(faults) ?? 0;
-  // Of a handful of cases one may be dropped without making the corpus a worse one.
-  if (faults.length < PROGRESS_EVERY || share <= MOST_DROPPED) return [];
-  return [
-    `${(100 * share).toFixed(1)} % of the faults were felt by nobody and dropped; above ${100 * MOST_DROPPED} % the corpus is no test`,
+  const groups: [string, CaseResult[]][] = [
+    ['of all faults', faults],
+    ...kindsOf(faults).map((kind): [string, CaseResult[]] => [`of ${kind}`, ofKind(faults, kind)]),
   ];
+  return groups.flatMap(([name, of]) => {
+    const share = droppedShare(of) ?? 0;
+    if (of.length < ENOUGH_OF_A_KIND || share <= MOST_DROPPED) return [];
+    return [
+      `${(100 * share).toFixed(1)} % ${name} were felt by nobody and dropped; above ${100 * MOST_DROPPED} % the corpus is no test`,
+    ];
+  });
 }

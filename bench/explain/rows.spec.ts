@@ -77,6 +77,29 @@ describe('rows of the explainability bench', () => {
     });
   });
 
+  test('say which baseline does better where one does', () => {
+    const results = many(4, {
+      baselines: { rules: gradeWith({}), 'link-votes': gradeWith({ top1: 1 }), chance: gradeWith({}) },
+    });
+    expect(rowOf(results, 'hard', 'lift_over_better_baseline')).toMatchObject({
+      value: -1,
+      reason: 'the baseline link-votes does better',
+    });
+  });
+
+  test('judge the dropped share of a kind when it has enough cases', () => {
+    const dropped = (count: number) => many(count, { outcome: 'dropped', ours: undefined });
+    const share = (felt: number, unfelt: number) =>
+      rowOf(
+        [...many(felt, {}), ...dropped(unfelt).map((one) => ({ ...one, ours: null }))],
+        'link-down',
+        'dropped_share',
+      );
+    expect(share(5, 2)).toMatchObject({ meetsFloor: null });
+    expect(share(6, 2)).toMatchObject({ value: 0.25, meetsFloor: true });
+    expect(share(5, 3)).toMatchObject({ value: 0.375, meetsFloor: false });
+  });
+
   test('have no value where there is no case', () => {
     expect(rowOf(many(3, {}), 'gray', 'top1_element')).toMatchObject({ value: null, meetsFloor: null });
   });

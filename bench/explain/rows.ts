@@ -181,9 +181,19 @@ function liftRows(results: readonly CaseResult[]): BenchRow[] {
     const limits = name === 'hard' ? {} : { floor: 0.15, aim: 0.3 };
     return [
       ...BASELINE_NAMES.map((baseline, index) => row(name, `top1_element_${baseline}`, theirs[index], TOP1)),
-      row(name, 'lift_over_better_baseline', ours === null ? null : ours - better, { ...TOP1, ...limits }),
+      betterBaselineNamed(
+        row(name, 'lift_over_better_baseline', ours === null ? null : ours - better, { ...TOP1, ...limits }),
+        theirs,
+      ),
     ];
   });
+}
+
+/** Says who is better, where the lift is below 0. */
+function betterBaselineNamed(lift: BenchRow, theirs: readonly (number | null)[]): BenchRow {
+  if (lift.value === null || lift.value >= 0) return lift;
+  const best = theirs.reduce<number>((one, share, at) => ((share ?? 0) > (theirs[one] ?? 0) ? at : one), 0);
+  return { ...lift, reason: `the baseline ${BASELINE_NAMES[best]} does better` };
 }
 
 /** Whether the corpus is as hard as it claims to be. */
@@ -206,11 +216,16 @@ function corpusRows(results: readonly CaseResult[]): BenchRow[] {
       { ...TOP1, floor: 0.3 },
     ),
     row('all', 'dropped_share', dropped, { unit: 'share', floor: MOST_DROPPED }),
-    ...kindsOf(faults).map((kind) =>
-      row(kind, 'dropped_share', droppedShare(ofKind(faults, kind)), { unit: 'share' }),
-    ),
+    ...kindsOf(faults).map((kind) => {
+      const of = ofKind(faults, kind);
+      const limits = of.length < ENOUGH_OF_A_KIND ? {} : { floor: MOST_DROPPED };
+      return row(kind, 'dropped_share', droppedShare(of), { unit: 'share', ...limits });
+    }),
   ];
 }
+
+/** Of fewer cases one may be dropped without making the corpus a worse one. */
+export const ENOUGH_OF_A_KIND = 8;
 
 /** Above this share of dropped cases the corpus is no test, and the bench fails. */
 export const MOST_DROPPED = 0.25;

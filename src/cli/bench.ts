@@ -41,7 +41,7 @@ interface BenchEntry {
 const BENCHES = {
   flow: { file: 'bench/flow.js', run: 'runFlowBench' },
   accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench', seeds: '1..9' },
-  explain: { file: 'bench/explain.js', run: 'runExplainBench', seeds: '10001..10200', drawn: true },
+  explain: { file: 'bench/explain.js', run: 'runExplainBench', seeds: '10001..10380', drawn: true },
 } as const satisfies Record<string, BenchEntry>;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
@@ -183,11 +183,19 @@ const benchText = (rows: readonly BenchRow[], sections: readonly BenchSection[])
       .map(({ heading, columns, lines }) => `${heading}\n${table(columns, lines)}`),
   ].join('\n');
 
+/** Whether a floor is met, and whether the aim is as well: it lies on the far side of the floor. */
+function judged({ value, floor, aim, meetsFloor }: BenchRow): string {
+  if (meetsFloor === false || value === null || floor === null) return 'MISSED';
+  if (aim === null) return 'met';
+  const reached = aim >= floor ? value >= aim : value <= aim;
+  return reached ? 'met, and the aim' : 'met';
+}
+
 function benchTable(rows: readonly BenchRow[]): string {
   const figure = (value: number | null): string =>
     value === null ? '-' : String(Number(value.toPrecision(4)));
   const verdict = (row: BenchRow): string =>
-    row.meetsFloor === null ? (row.reason ?? '-') : row.meetsFloor ? 'met' : 'MISSED';
+    [row.meetsFloor === null ? [] : judged(row), row.reason ?? []].flat().join('; ') || '-';
   return table(
     ['case', 'measure', 'value', 'unit', 'reference', 'ratio', 'floor', 'aim', 'verdict'],
     rows.map((row) => [

@@ -74,6 +74,14 @@ describe('the corpus of the explainability bench', () => {
     expect(new Set(FAULTS.map(({ quality }) => quality)).size).toBe(5);
   });
 
+  test('holds every fault, every quality and enough controls within the usual seeds', () => {
+    const usual = Array.from({ length: 380 }, (_, index) => caseOf(10_001 + index));
+    const names = new Set(usual.flatMap(({ entries }) => entries.map(({ name }) => name)));
+    for (const { name } of FAULT_ENTRIES) expect(names).toContain(name);
+    expect(new Set(usual.map(({ quality }) => quality)).size).toBe(5);
+    expect(usual.filter(({ control }) => control !== null).length).toBeGreaterThanOrEqual(150);
+  });
+
   test('keeps the names of jobs free of hints', () => {
     const names = CASES.flatMap(({ scene }) => (scene.spec.jobs ?? []).map(({ name }) => name));
     for (const name of new Set(names)) expect(name).toMatch(/^job-[a-c]$/);

@@ -47,14 +47,19 @@ const SIZES: Weights<number> = [
   [512, 0.015],
 ];
 
-/** From this size on NICs are the bottleneck by design, and a fault in such a scene can't ask for another one. */
-const LARGE_GPUS = 256;
+/**
+ * From this size on NICs are the bottleneck by design and there are two tiers: the steady state of a large contended fabric
+ * takes half a minute to compute. A fault that asks for contention or three tiers gets a smaller scene.
+ */
+const LARGE_GPUS = 128;
 
 /** @param sizeAt from 0 to 1, along the sizes by their weights */
 export function drawScene(random: Prng, sizeAt: number, needs: SceneNeeds = {}): Scene {
-  const family = pick(random, needs.families ?? FAMILIES);
   const wanted = weightedAt(sizeAt, SIZES);
-  const gpus = needs.perUplink === 2 && wanted >= LARGE_GPUS ? 64 : wanted;
+  const drawn = pick(random, needs.families ?? FAMILIES);
+  const isSmall = wanted < LARGE_GPUS || needs.perUplink === 2 || needs.families?.length === 1;
+  const gpus = isSmall ? Math.min(wanted, LARGE_GPUS / 2) : wanted;
+  const family = isSmall || drawn !== 'fat-tree' ? drawn : 'leaf-spine';
   const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
   const hosts = gpus / gpusPerHost;
   if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), (sizeAt + 0.5) % 1, needs);
