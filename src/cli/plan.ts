@@ -17,12 +17,16 @@ import type { CommandContext } from './context.js';
 import { readExperiment, resolveFabric } from './definitions.js';
 import { parseChoice, parseSeed } from './flags.js';
 import { examples } from './help.js';
+import { planSuite } from './plan-suite.js';
 import { replayArguments } from './run.js';
+import { isSuite, readSuite } from './suite-file.js';
 
 interface PlanOptions {
   fabric?: string;
   seed?: string;
   output: string;
+  baseline?: string;
+  candidate?: string;
 }
 
 export function addPlanCommand(
@@ -31,10 +35,12 @@ export function addPlanCommand(
 ): void {
   program
     .command('plan')
-    .argument('<file>', 'experiment file, or file#name')
+    .argument('<file>', 'experiment or suite file, or file#name')
     .description('resolved targets, blast radius, undo steps; writes nothing')
     .option('--fabric <ref>', 'plan for another fabric: a stored one’s name, a YAML path, or path#name')
     .option('--seed <n>', 'another seed')
+    .option('--baseline <ref>', 'for a suite: the fabric as it is')
+    .option('--candidate <ref>', 'for a suite: the fabric as it would be')
     .option('--output <format>', 'text or json', 'text')
     .addHelpText(
       'after',
@@ -47,6 +53,9 @@ export function addPlanCommand(
 async function plan(file: string, options: PlanOptions, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
   const seed = parseSeed(options.seed);
+  if (isSuite(file, context.path)) {
+    return planSuite(readSuite(file, context.path), options, format, context);
+  }
   const source = readExperiment(file, context.path);
   const reference = resolveFabric(source, options.fabric, context.path);
   const fabric =

@@ -86,6 +86,15 @@ function experimentOf(
   throw InputError.at('', message, hint);
 }
 
+/** Whether a file (or `file#name`) is meant as a suite: it has one, of that name where one is given. */
+export function isSuite(reference: string, toPath: ToPath): boolean {
+  const { file, name } = splitReference(reference, toPath);
+  const { suites, experiments } = readDefinitions(toPath(file), file);
+  if (name === undefined) return suites.length > 0;
+  const named = ({ value }: Loaded<Suite | Experiment>): boolean => value.metadata.name === name;
+  return suites.some(named) && !experiments.some(named);
+}
+
 /**
  * The fabric of one side: the flag's, relative to the working folder, or the suite's own, relative to its file.
  * @throws InputError when neither names one, or it can't be read

@@ -11,13 +11,15 @@ import { checkFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
 import { readDefinitions, resolveFabric, type ExperimentFile } from './definitions.js';
 import { examples } from './help.js';
+import { SIDES } from '../gates/conduct/gate-input.js';
+import { readSuite, sideFabric } from './suite-file.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
 export function addValidateCommand(program: Command, act: Act): void {
   program
     .command('validate')
-    .argument('<file...>', 'experiment and fabric files')
+    .argument('<file...>', 'experiment, fabric and suite files')
     .description('check files; reports every mistake with line and hint, writes nothing')
     .addHelpText('after', examples(['validate experiments/link-down.yaml', 'validate experiments/*.yaml']))
     .action((files: string[]) => act((context) => validate(files, context)));
@@ -40,7 +42,7 @@ async function validate(files: readonly string[], context: CommandContext): Prom
 
 /** @returns what the file holds */
 async function checkFile(file: string, context: CommandContext): Promise<string[]> {
-  const { experiments, fabrics } = readDefinitions(context.path(file), file);
+  const { experiments, fabrics, suites } = readDefinitions(context.path(file), file);
   const issues: InputIssue[] = [];
   const collecting = async (step: () => unknown): Promise<void> => {
     try {
@@ -59,10 +61,21 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
       else context.note(`${file}: the fabric "${fabric.stored}" is a stored one; plan checks it too`);
     });
   }
+  for (const { value } of suites) {
+    await collecting(async () => {
+      const suite = readSuite(`${file}#${value.metadata.name}`, context.path);
+      for (const side of SIDES) {
+        if (value.spec[side] === undefined) continue;
+        const fabric = sideFabric(suite, side, undefined, context.path);
+        if ('document' in fabric) checkFabric(fabric.document);
+      }
+    });
+  }
   if (issues.length > 0) throw new InputError(unique(issues));
   return [
     ...experiments.map(({ value }) => `Experiment ${value.metadata.name}`),
     ...fabrics.map(({ value }) => `Fabric ${value.metadata.name}`),
+    ...suites.map(({ value }) => `Suite ${value.metadata.name}`),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { SeedRuns } from '../../gate/pairs.js';
 import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../gate/result.js';
 import type { SuiteObjective } from '../../gate/suite-objective.js';
 import { buildTopology } from '../../topology/topology-spec.js';
+import { effectNotes } from './effects.js';
 import { refusal, SIDES, type CheckedGate, type Side } from './gate-input.js';
 import { needsOf, type Needs, type SideOutcome } from './side-run.js';
 
@@ -147,7 +148,10 @@ export function differencesOf({ baseline, candidate }: Pick<CheckedGate, Side>):
 }
 
 function notesOf(gate: CheckedGate, refused: ReadonlyMap<string, string>): string[] {
-  const notes = [...refused].map(([name, reason]) => `${name} could not be compared: ${reason}`);
+  const notes = [
+    ...effectNotes(gate),
+    ...[...refused].map(([name, reason]) => `${name} could not be compared: ${reason}`),
+  ];
   if (refused.size > 0) {
     const left = gate.experiments.length - refused.size;
     notes.push(`${left} of ${gate.experiments.length} experiments could be compared`);

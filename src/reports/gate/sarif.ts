@@ -23,7 +23,7 @@ function finding(
 ): object {
   const file = objective.file ?? options.file;
   const replay = replayOf(cell, options);
-  const text = `${cell.experiment}: ${cell.reason}${replay === undefined ? '' : `. Seed ${cell.worstSeed}, reproduce: ${replay}`}`;
+  const text = `${cell.verdict} in ${cell.experiment}: ${cell.reason}${replay === undefined ? '' : `. Seed ${cell.worstSeed}, reproduce: ${replay}`}`;
   const region = objective.line === undefined ? {} : { region: { startLine: objective.line } };
   const location = { physicalLocation: { artifactLocation: { uri: uri(file ?? '') }, ...region } };
   return {

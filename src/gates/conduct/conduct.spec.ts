@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { experimentDocument, fabricDocument } from '../../../test/support/definitions.js';
+import { refuseFiles, type FabricDocument } from '../../experiments/definition/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../../experiments/definition/load.js';
+import { cached, FolderStore, runKey } from './cache.js';
+import { conductGate, type Execute } from './conduct.js';
+import { checkGate, refusedExperiments, type CheckedGate } from './gate-input.js';
+import { runSide } from './side-run.js';
+
+const fabricOf = (change: (spec: Record<string, unknown>) => void = () => undefined): FabricDocument => {
+  const document = structuredClone(fabricDocument('small')) as { spec: Record<string, unknown> };
+  change(document.spec);
+  return loadFabric(document, refuseFiles).value;
+};
+const experiment = loadExperiment(experimentDocument('drill', 'small'), refuseFiles).value;
+
+function gateOf(candidate: FabricDocument, spec: Record<string, unknown> = {}): CheckedGate {
+  const suite = loadSuite(
+    {
+      apiVersion: 'fabricdrill/v1',
+      kind: 'Suite',
+      metadata: { name: 'check' },
+      spec: {
+        experiments: ['drill'],
+        seeds: 5,
+        objectives: [{ metric: 'training.step_time_s', margin: '5%' }],
+        ...spec,
+      },
+    },
+    refuseFiles,
+  ).value;
+  return checkGate({ suite, experiments: [experiment], baseline: fabricOf(), candidate });
+}
+
+/** In this thread, as it stands. */
+const here =
+  (gate: CheckedGate): Execute =>
+  async ({ side, seed, needs }) => ({ outcome: await runSide(experiment, gate[side], seed, needs) });
+
+/** Every link twice as slow. */
+const slower = (): FabricDocument =>
+  fabricOf((spec) => {
+    const topology = spec.topology as Record<string, unknown>;
+    topology.hostRate = '10Gbps';
+    topology.fabricRate = '10Gbps';
+  });
+
+describe('a gate from its input to its result', () => {
+  it('finds slower links, says what differs, and passes a fabric beside itself', async () => {
+    const bad = gateOf(slower());
+    const failed = await conductGate({ gate: bad, version: 'test', execute: here(bad) });
+    expect(failed.verdict).toBe('regression');
+    expect(failed.differences.join('\n')).toMatch(/topology.hostRate: .* → 10/);
+    const same = gateOf(fabricOf());
+    const passed = await conductGate({ gate: same, version: 'test', execute: here(same) });
+    expect(passed).toMatchObject({ verdict: 'none', differences: [], run: { runs: 10, fromCache: 0 } });
+  });
+
+  it('gives the same whatever the order in which its runs end', async () => {
+    const gate = gateOf(fabricOf((spec) => void (spec.settings = { hashSeed: 9 })));
+    const straight = await conductGate({ gate, version: 'test', execute: here(gate) });
+    let calls = 0;
+    const shuffled: Execute = async (task) => {
+      const wait = (7 * calls++) % 5;
+      for (let turn = 0; turn < wait; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return here(gate)(task);
+    };
+    expect(await conductGate({ gate, version: 'test', execute: shuffled })).toEqual(straight);
+  });
+
+  it('says what can not be compared, and does not pass', async () => {
+    const gate = gateOf(fabricOf((spec) => void (spec.jobs = [])));
+    expect([...(await refusedExperiments(gate)).keys()]).toEqual(['drill']);
+    const result = await conductGate({ gate, version: 'test', execute: here(gate) });
+    expect(result).toMatchObject({ verdict: 'inconclusive', run: { runs: 2 } });
+    expect(result.notes.join('\n')).toMatch(
+      /drill could not be compared: it can not be run on the candidate: .*\n0 of 1/,
+    );
+  });
+
+  it('makes no run twice, knows content from names, and outlives a broken file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-gate-'));
+    try {
+      const gate = gateOf(fabricOf((spec) => void (spec.settings = { hashSeed: 9 })));
+      const conduct = () =>
+        conductGate({
+          gate,
+          version: 'test',
+          execute: cached(gate, here(gate), new FolderStore(folder), 'program'),
+        });
+      const first = await conduct();
+      expect(first.run).toEqual({ runs: 10, fromCache: 0 });
+      expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 10 } });
+      const [part] = readdirSync(folder);
+      const [file] = readdirSync(join(folder, part));
+      writeFileSync(join(folder, part, file), '{"figures": {"tr');
+      expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 9 } });
+      new FolderStore(folder).trim(4);
+      expect(
+        readdirSync(folder, { recursive: true }).filter((name) => /json$/.test(String(name))),
+      ).toHaveLength(4);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('keys a run by fabric, experiment, seed, what is computed and the program, not by names', () => {
+    const needs = { diagnosis: false, twin: false };
+    const key = runKey(experiment, fabricOf(), 1, needs, 'a');
+    const renamed = { ...fabricOf(), metadata: { name: 'other' } };
+    expect(runKey(experiment, renamed, 1, needs, 'a')).toBe(key);
+    const others = [
+      runKey(experiment, slower(), 1, needs, 'a'),
+      runKey(experiment, fabricOf(), 2, needs, 'a'),
+      runKey(experiment, fabricOf(), 1, { ...needs, twin: true }, 'a'),
+      runKey(experiment, fabricOf(), 1, needs, 'b'),
+      runKey({ ...experiment, spec: { ...experiment.spec, duration: 1e9 } }, fabricOf(), 1, needs, 'a'),
+    ];
+    expect(new Set([key, ...others]).size).toBe(6);
+  });
+
+  it('refuses objectives on experiments that are not there, and the same experiment twice', () => {
+    expect(() =>
+      gateOf(fabricOf(), { objectives: [{ metric: 'recovery.score', margin: 1, on: ['drll'] }] }),
+    ).toThrow(/no experiment "drll".*did you mean "drill"/);
+    const gate = gateOf(fabricOf());
+    expect(() => checkGate({ ...gate, experiments: [experiment, experiment] })).toThrow(
+      /two experiments named "drill"/,
+    );
+    expect(() => checkGate({ ...gate, seeds: 3 })).toThrow(/at least 5/);
+  });
+});

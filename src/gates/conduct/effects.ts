@@ -1,0 +1,18 @@
+/**
+ * Changes between two fabrics that can do nothing, one sentence each: a verdict of `none` on them says little.
+ */
+import { buildTopology } from '../../topology/topology-spec.js';
+import type { CheckedGate, Side } from './gate-input.js';
+
+/** Tier from which on a path up has been hashed twice. */
+const SECOND_HASH_TIER = 3;
+
+export function effectNotes({ baseline, candidate }: Pick<CheckedGate, Side>): string[] {
+  const [before, after] = [baseline.spec.settings.hashSeeds, candidate.spec.settings.hashSeeds];
+  if (before === after) return [];
+  const { devices } = buildTopology(candidate.spec.topology);
+  if (devices.some(({ tierLevel }) => tierLevel >= SECOND_HASH_TIER)) return [];
+  return [
+    `hashSeeds: ${after} is without effect here: with two tiers of switches a path is chosen by one hash only, and no second one can repeat its choice`,
+  ];
+}
