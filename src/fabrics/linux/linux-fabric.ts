@@ -125,51 +125,67 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     this.checkOpen();
     const leaseS = this.leaseS(holdNs);
     const knobs = this.knobsOf(impairment, leaseS);
-    const befores = await Promise.all(
-      knobs.map(async (knob) => this.holds.get(keyOf(knob))?.before ?? (await knob.read())),
-    );
     this.checkForeignTimers(knobs);
-    try {
-      await Promise.all(
-        knobs.map((knob, index) =>
-          this.timers.arm(
-            { id, setting: keyOf(knob), node: knob.node, steps: knob.undo(befores[index]) },
-            leaseS,
-            ownIdentity(),
-          ),
-        ),
-      );
-    } catch (error) {
-      this.timers.disarm(id);
-      throw error;
-    }
+    const holds = await Promise.all(
+      knobs.map(
+        async (knob): Promise<Hold> =>
+          this.holds.get(keyOf(knob)) ?? { before: await knob.read(), wanted: new Map<string, string>() },
+      ),
+    );
+    await this.armTimers(knobs, holds, leaseS);
     this.lifted.delete(id);
     await Promise.all(
       knobs.map(async (knob, index) => {
-        const hold = this.holds.get(keyOf(knob)) ?? { before: befores[index], wanted: new Map() };
+        const hold = holds[index];
+        const now = hold.wanted.size === 0 ? undefined : worstOf(knob, hold);
         hold.wanted.set(id, knob.impaired);
         this.holds.set(keyOf(knob), hold);
-        await knob.write(worstOf(knob, hold));
+        // What holds already need not be told again: a ramp of errors has fifty impairments.
+        if (worstOf(knob, hold) !== now) await knob.write(worstOf(knob, hold));
       }),
     );
+  }
+
+  /** All of them, or none that was not armed before. */
+  private async armTimers(knobs: readonly Knob[], holds: readonly Hold[], leaseS: number): Promise<void> {
+    try {
+      await Promise.all(
+        knobs.map((knob, index) => {
+          const steps = knob.undo(holds[index].before);
+          return this.timers.arm({ setting: keyOf(knob), node: knob.node, steps }, leaseS, ownIdentity());
+        }),
+      );
+    } catch (error) {
+      for (const knob of knobs.filter((one) => !this.holds.has(keyOf(one)))) this.timers.disarm(keyOf(knob));
+      throw error;
+    }
   }
 
   async revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void> {
     this.checkOpen();
     const knobs = this.knobsOf(impairment);
     if (this.lifted.has(id)) return;
-    const mine = knobs.some((knob) => this.holds.get(keyOf(knob))?.wanted.has(id) === true);
-    await Promise.all(
-      knobs.map(async (knob) => {
-        const hold = this.holds.get(keyOf(knob));
-        if (hold === undefined) return knob.write(savedValue(knob, saved));
-        hold.wanted.delete(id);
-        await knob.write(worstOf(knob, hold));
-        if (hold.wanted.size === 0) this.holds.delete(keyOf(knob));
-      }),
-    );
-    if (this.timers.disarm(id) && mine) this.endedEarly.push(id);
+    await Promise.all(knobs.map((knob) => this.lift(id, knob, saved)));
     this.lifted.add(id);
+  }
+
+  private async lift(id: string, knob: Knob, saved: ConfigurationSnapshot): Promise<void> {
+    const key = keyOf(knob);
+    const hold = this.holds.get(key);
+    if (hold === undefined) {
+      await knob.write(savedValue(knob, saved));
+      this.timers.disarm(key);
+      return;
+    }
+    const now = worstOf(knob, hold);
+    hold.wanted.delete(id);
+    if (hold.wanted.size > 0) {
+      if (worstOf(knob, hold) !== now) await knob.write(worstOf(knob, hold));
+      return;
+    }
+    await knob.write(hold.before);
+    this.holds.delete(key);
+    if (this.timers.disarm(key)) this.endedEarly.push(id);
   }
 
   async observe(window: { fromNs: number; toNs: number }): Promise<Evidence> {
@@ -206,7 +222,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     const foreign = this.timers.armed().find(({ setting, owner }) => settings.has(setting) && owner !== own);
     if (foreign === undefined) return;
     throw new EnvironmentError(
-      `an undo timer of another drill is armed for ${foreign.setting}; it was set for ${foreign.leaseS} s at ${foreign.armedAt}`,
+      `an undo timer of another drill is armed for ${foreign.setting}; it fires at ${new Date(foreign.firesAtMs).toISOString()}`,
       'wait until it has fired, or do at once what it would do',
     );
   }

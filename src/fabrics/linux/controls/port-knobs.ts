@@ -10,6 +10,7 @@ import { portId } from '../../../kernel/elements.js';
 import { bucket } from '../lab/build.js';
 import { DAMAGED_MARK, type Lab, type LabPort } from '../lab/lab.js';
 import { INGRESS_PRIORITY, noTable, ownTable } from '../lab/rules.js';
+import { CommandError } from '../transport/place.js';
 import type { Step } from '../undo/shell.js';
 import { commanded, type Knob } from './knob.js';
 
@@ -129,7 +130,9 @@ export function damageKnob(lab: Lab, port: LabPort, share: number): Knob {
 
 /** The table as nft writes it; undefined when there is none. @throws CommandError when it can't be asked for */
 async function readTable({ node }: LabPort, table: string): Promise<string | undefined> {
-  const { stdout } = await node.place.run(['nft', 'list', 'tables', 'netdev']);
-  if (!stdout.split('\n').includes(`table netdev ${table}`)) return undefined;
-  return (await node.place.run(['nft', 'list', 'table', 'netdev', table])).stdout;
+  const command = ['nft', 'list', 'table', 'netdev', table];
+  const { stdout, stderr, code } = await node.place.run(command, { anyExit: true });
+  if (code === 0) return stdout;
+  if (stderr.includes('No such file or directory')) return undefined;
+  throw new CommandError(node.place.name, command, stderr.trim(), code);
 }

@@ -26,12 +26,10 @@ import {
   type ProcessIdentity,
 } from '../../../platform/database/embedded/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
-import { script, type Step } from './shell.js';
+import { quoteCommand, script, type Step } from './shell.js';
 
 export interface UndoTimer {
-  /** Id of the impairment, as its caller chose it. */
-  id: string;
-  /** `port:leaf-1/p4 admin-status`: what it gives back. */
+  /** `port:leaf-1/p4 admin-status`: what it gives back; there is one timer for each. */
   setting: string;
   /** Device it acts on. */
   node: string;
@@ -39,13 +37,13 @@ export interface UndoTimer {
   /** The process that armed it. */
   owner: ProcessIdentity;
   armedAt: string;
-  leaseS: number;
+  /** ms since 1970. */
+  firesAtMs: number;
   /** For a person who has to do it by hand. */
   commands: string;
 }
 
 export interface Undo {
-  id: string;
   setting: string;
   node: LabNode;
   steps: readonly Step[];
@@ -59,14 +57,35 @@ export class UndoTimers {
   constructor(private readonly folder: string) {}
 
   /**
-   * Arms a timer and proves by reading back that it runs where it is to act.
-   * @throws EnvironmentError when it does not; nothing is armed then
+   * Arms a timer and proves by reading back that it runs where it is to act. One that is there and fires no sooner will
+   * do; one that fires sooner is replaced, the new one first.
+   * @throws EnvironmentError when it does not; nothing more is armed then
    */
   async arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void> {
+    const file = this.fileOf(undo.setting);
+    const there = this.armed().find(({ setting }) => setting === undo.setting);
+    const firesAtMs = Date.now() + 1000 * leaseS;
+    if (there !== undefined && there.firesAtMs >= firesAtMs) return;
     mkdirSync(this.folder, { recursive: true });
-    const file = this.fileOf(undo.id, undo.setting);
     rmSync(`${file}.fired`, { force: true });
     const text = script(undo.steps);
+    const process = await this.start(undo, leaseS, text, file);
+    const timer: UndoTimer = {
+      setting: undo.setting,
+      node: undo.node.name,
+      process,
+      owner,
+      armedAt: new Date().toISOString(),
+      firesAtMs,
+      commands: quoteCommand(undo.node.place.argv(['sh', '-c', text])),
+    };
+    writeFileSync(`${file}.part`, JSON.stringify(timer));
+    renameSync(`${file}.part`, file);
+    if (there !== undefined) stopGroup(there.process);
+  }
+
+  /** @returns who it is, once it sleeps where it should */
+  private async start(undo: Undo, leaseS: number, text: string, file: string): Promise<ProcessIdentity> {
     const command = undo.node.place.argv(['sh', '-c', PROGRAM, NAME, String(leaseS), text, file]);
     const child = spawn(command[0], command.slice(1), { detached: true, stdio: 'ignore' });
     const failure = new Promise<string>((resolve) => {
@@ -78,21 +97,8 @@ export class UndoTimers {
     if (child.pid === undefined || identity === undefined) {
       throw new EnvironmentError(`no undo timer on ${undo.node.name}: ${await failure}`);
     }
-    const timer: UndoTimer = {
-      id: undo.id,
-      setting: undo.setting,
-      node: undo.node.name,
-      process: identity,
-      owner,
-      armedAt: new Date().toISOString(),
-      leaseS,
-      commands: `ip netns exec ${undo.node.namespace} sh -c ${JSON.stringify(text)}`,
-    };
-    writeFileSync(`${file}.part`, JSON.stringify(timer));
-    renameSync(`${file}.part`, file);
-    if (await sleepsThere(child.pid, undo.node.namespace)) return;
-    this.stop(timer);
-    rmSync(file, { force: true });
+    if (await sleepsThere(child.pid, undo.node.namespace)) return identity;
+    stopGroup(identity);
     throw new EnvironmentError(
       `the undo timer on ${undo.node.name} did not start`,
       'nothing has been injected',
@@ -101,42 +107,29 @@ export class UndoTimers {
 
   /** Timers that are armed, of whatever process. */
   armed(): UndoTimer[] {
-    return this.read((name) => name.endsWith('.json')).filter((timer) => isRunning(timer.process));
+    return this.read().filter((timer) => isRunning(timer.process));
   }
 
-  /** Ends the timers of an impairment. @returns whether one of them had acted by itself */
-  disarm(id: string): boolean {
-    let acted = false;
-    for (const timer of this.read((name) => !name.endsWith('.part'))) {
-      if (timer.id !== id) continue;
-      const file = this.fileOf(id, timer.setting);
-      this.stop(timer);
-      if (exists(`${file}.fired`)) acted = true;
-      rmSync(file, { force: true });
-      rmSync(`${file}.fired`, { force: true });
-    }
+  /** Ends the timer of a setting. @returns whether it had acted by itself */
+  disarm(setting: string): boolean {
+    const file = this.fileOf(setting);
+    const timer = this.read().find((one) => one.setting === setting);
+    if (timer !== undefined) stopGroup(timer.process);
+    const acted = statSync(`${file}.fired`, { throwIfNoEntry: false }) !== undefined;
+    rmSync(file, { force: true });
+    rmSync(`${file}.fired`, { force: true });
     return acted;
   }
 
-  private stop(timer: UndoTimer): void {
-    if (!isRunning(timer.process)) return;
-    try {
-      // the group: a shell without its sleep would be undone, a sleep without its shell undoes nothing
-      process.kill(-Number(timer.process.split('-')[0]), 'SIGKILL');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-
-  private read(wanted: (name: string) => boolean): UndoTimer[] {
+  private read(): UndoTimer[] {
     let names: string[];
     try {
-      names = readdirSync(this.folder).filter(wanted).sort();
+      names = readdirSync(this.folder).filter((name) => name.endsWith('.json'));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     }
-    return names.flatMap((name) => {
+    return names.sort().flatMap((name) => {
       try {
         return [JSON.parse(readFileSync(join(this.folder, name), 'utf8')) as UndoTimer];
       } catch (error) {
@@ -147,12 +140,20 @@ export class UndoTimers {
     });
   }
 
-  private fileOf(id: string, setting: string): string {
-    return join(this.folder, `${encodeURIComponent(`${id} ${setting}`)}.json`);
+  private fileOf(setting: string): string {
+    return join(this.folder, `${encodeURIComponent(setting)}.json`);
   }
 }
 
-const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+/** The group: a shell without its sleep would undo too soon, a sleep without its shell undoes nothing. */
+function stopGroup(identity: ProcessIdentity): void {
+  if (!isRunning(identity)) return;
+  try {
+    process.kill(-Number(identity.split('-')[0]), 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 const PROVED_WITHIN_MS = 5000;
 

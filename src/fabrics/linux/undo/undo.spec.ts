@@ -40,10 +40,14 @@ describe('words for a shell', () => {
 
 (why === undefined ? describe : describe.skip)('an undo timer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-undo-'));
-  const node = { name: 'leaf-1', namespace, place: new NamespacePlace(namespace) } as Partial<LabNode> as LabNode;
+  const node = {
+    name: 'leaf-1',
+    namespace,
+    place: new NamespacePlace(namespace),
+  } as Partial<LabNode> as LabNode;
   const timers = new UndoTimers(join(folder, 'timers'));
   const proof = join(folder, 'it’s undone');
-  const undo = { id: 'run/fault/0', setting: 'port:leaf-1/p4 admin-status', node, steps: [] };
+  const undo = { setting: 'port:leaf-1/p4 admin-status', node, steps: [] };
   const touch = { ...undo, steps: [{ command: ['cp', '/dev/stdin', proof], input: "that's all\n" }] };
 
   beforeAll(() => {
@@ -51,7 +55,7 @@ describe('words for a shell', () => {
   });
 
   afterEach(() => {
-    timers.disarm(undo.id);
+    timers.disarm(undo.setting);
     rmSync(proof, { force: true });
   });
 
@@ -70,13 +74,13 @@ describe('words for a shell', () => {
     expect(readFileSync(proof, 'utf8')).toBe("that's all\n");
     expect(performance.now() - armedMs).toBeGreaterThan(900);
     while (timers.armed().length > 0) await sleep(20);
-    expect(timers.disarm(undo.id)).toBe(true);
-    expect(timers.disarm(undo.id)).toBe(false);
+    expect(timers.disarm(undo.setting)).toBe(true);
+    expect(timers.disarm(undo.setting)).toBe(false);
   });
 
   it('does nothing any more when it is disarmed, and leaves no process', async () => {
     await timers.arm(touch, 1, ownIdentity());
-    expect(timers.disarm(undo.id)).toBe(false);
+    expect(timers.disarm(undo.setting)).toBe(false);
     await sleep(1300);
     expect(existsSync(proof)).toBe(false);
     expect(execFileSync('ip', ['netns', 'pids', namespace], { encoding: 'utf8' })).toBe('');
@@ -94,10 +98,24 @@ describe('words for a shell', () => {
     expect(session).toBe(pid);
   });
 
+  it('is one for a setting: a longer lease replaces it, a shorter one is covered by it', async () => {
+    const pidOf = (): string => timers.armed()[0].process;
+    await timers.arm(touch, 20, ownIdentity());
+    const first = pidOf();
+    await timers.arm(touch, 10, ownIdentity());
+    expect(pidOf()).toBe(first);
+    await timers.arm(touch, 40, ownIdentity());
+    expect(pidOf()).not.toBe(first);
+    expect(execFileSync('ip', ['netns', 'pids', namespace], { encoding: 'utf8' })).not.toContain(
+      first.split('-')[0],
+    );
+    expect(timers.armed()).toHaveLength(1);
+  });
+
   it('is known to another process by its file', async () => {
     await timers.arm(touch, 30, ownIdentity());
     expect(new UndoTimers(join(folder, 'timers')).armed()).toMatchObject([
-      { id: undo.id, setting: undo.setting, node: 'leaf-1', leaseS: 30 },
+      { setting: undo.setting, node: 'leaf-1', owner: ownIdentity() },
     ]);
   });
 
