@@ -13,8 +13,10 @@ import type { EdgeCounters, SendingEdge, WorkerConfiguration } from './protocol.
 
 const GREETING_BYTES = 12;
 const MAGIC = 0xfab71c01;
-/** Small against what a link sends between two looks of the meter, so that progress is seen. */
-const PIECE_BYTES = 16 * 1024;
+const PIECE_BYTES = 64 * 1024;
+/** A receiver says how much it has: a number of so many bytes, at most this often. */
+const RECEIPT_BYTES = 6;
+const RECEIPT_MS = 20;
 const MOST_EARLY_BYTES = 1 << 20;
 const REDIAL_MS = 50;
 
@@ -70,10 +72,10 @@ export class Mesh {
     if (socket === undefined) throw new Error(`there is no connection to rank ${toRank}`);
     for (let from = 0; from < data.length; from += PIECE_BYTES) {
       const piece = data.subarray(from, from + PIECE_BYTES);
+      this.meter.sent(toRank, piece.length);
       await new Promise<void>((resolve, reject) => {
         socket.write(piece, (error) => (error ? reject(error) : resolve()));
       });
-      this.meter.flushed(toRank, piece.length);
     }
   }
 
@@ -118,10 +120,12 @@ export class Mesh {
     const { generation, receivesFrom } = this.addressing;
     let from: number | undefined;
     let head: Buffer = Buffer.alloc(0);
+    const receipts = receiptsOn(socket, () => this.inboxes.get(from ?? -1)?.receivedBytes ?? 0);
     this.watch(socket, () => from);
     socket.on('data', (data: Buffer) => {
       if (from !== undefined) {
         this.inboxes.get(from)?.feed(data);
+        receipts();
         return;
       }
       head = Buffer.concat([head, data]);
@@ -136,6 +140,7 @@ export class Mesh {
       const inbox = new Inbox(socket, MOST_EARLY_BYTES);
       this.inboxes.set(rank, inbox);
       if (head.length > GREETING_BYTES) inbox.feed(head.subarray(GREETING_BYTES));
+      receipts();
       this.checkReceivers();
     });
   }
@@ -157,7 +162,8 @@ export class Mesh {
       greeting.writeUInt32BE(this.addressing.rank, 8);
       socket.write(greeting);
       this.outgoing.set(edge.toRank, socket);
-      this.meter.open(edge.toRank, edge.sourcePort, edge.port);
+      this.meter.open(edge.toRank);
+      readReceipts(socket, (bytes) => this.meter.arrived(edge.toRank, bytes));
       return;
     }
   }
@@ -174,11 +180,33 @@ export class Mesh {
       this.watch(socket, () => (connected ? edge.toRank : undefined));
       socket.once('connect', () => {
         connected = true;
-        // nothing comes back on it; reading is how its end is seen
-        socket.resume();
         resolve(socket);
       });
       socket.once('close', () => resolve(undefined));
     });
   }
+}
+
+/** @returns what is to be called when data has come */
+function receiptsOn(socket: Socket, receivedBytes: () => number): () => void {
+  let due: NodeJS.Timeout | undefined;
+  return () => {
+    due ??= setTimeout(() => {
+      due = undefined;
+      if (socket.destroyed) return;
+      const receipt = Buffer.alloc(RECEIPT_BYTES);
+      receipt.writeUIntBE(receivedBytes(), 0, RECEIPT_BYTES);
+      socket.write(receipt);
+    }, RECEIPT_MS);
+  };
+}
+
+function readReceipts(socket: Socket, take: (bytes: number) => void): void {
+  let rest: Buffer = Buffer.alloc(0);
+  socket.on('data', (data: Buffer) => {
+    rest = rest.length === 0 ? data : Buffer.concat([rest, data]);
+    for (; rest.length >= RECEIPT_BYTES; rest = rest.subarray(RECEIPT_BYTES)) {
+      take(rest.readUIntBE(0, RECEIPT_BYTES));
+    }
+  });
 }

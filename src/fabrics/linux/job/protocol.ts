@@ -66,7 +66,7 @@ export type WorkerOrder =
 /** Counters of a connection at its sender, over the life of this worker. */
 export interface EdgeCounters {
   toRank: number;
-  /** Payload that the receiver's host has acknowledged. */
+  /** Payload that the receiver has said it has. */
   deliveredBytes: number;
   stalledNs: number;
 }
