@@ -5,7 +5,8 @@
  * that is a rate or a queue length relative to the line rate (5 and 50 Mb/s of increase per 25 Gb/s; Kmin 4 KB and
  * Kmax 16 KB per Gb/s, which is 1.6 and 6.4 MB at 400G; a buffer of 16 MB per 50 Gb/s of the fastest port). Watchdog:
  * SONiC `pfcwd` defaults and legal ranges. CNPs travel in the class that mlx5 gives them (6).
- * Not modelled: weighted or strict scheduling between classes (they share a link max-min), egress thresholds.
+ * Scheduling: deficit round robin with equal weights, nothing strict, as switches come.
+ * Not modelled: egress thresholds.
  */
 import { z } from 'zod';
 import { BYTES_PER_NS_PER_GBPS, durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
@@ -102,11 +103,28 @@ const watchdog = z
   })
   .prefault({});
 
+const scheduling = z
+  .strictObject({
+    weights: z
+      .record(z.string().regex(/^[0-7]$/, 'must be a priority from 0 to 7'), z.number().min(1).max(100))
+      .default({})
+      .describe('share of a class among those that wait for one link, by priority; 1 where left out'),
+    strict: z
+      .array(priority)
+      .max(8)
+      .default([])
+      .describe('classes served before all others, the highest priority first'),
+  })
+  .prefault({});
+
 /** Part of the fabric settings. */
 export const congestionSettings = {
   dcqcn: dcqcn.describe('congestion control of the NICs (DCQCN)'),
   ecn: ecn.describe('marking at switch queues'),
   pfc: pfc.describe('priority flow control'),
+  scheduling: scheduling.describe(
+    'how classes share a link (802.1Qaz): deficit round robin by weight, or strict',
+  ),
   buffer: positiveSize
     .optional()
     .describe('buffer of each switch; 16 MB per 50 Gbps of its fastest port where left out'),

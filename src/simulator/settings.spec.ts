@@ -38,7 +38,7 @@ describe('fabric settings', () => {
     for (const [name, value] of rows) {
       if (value === 'by-rate') continue;
       const [first, second] = name.split('.');
-      const written: unknown = /^(true|false|[\d.]+|\[.*\])$/.test(value) ? JSON.parse(value) : value;
+      const written: unknown = /^(true|false|[\d.]+|\[.*\]|\{\})$/.test(value) ? JSON.parse(value) : value;
       documented[first] =
         second === undefined ? written : { ...(documented[first] as object | undefined), [second]: written };
     }
@@ -57,6 +57,8 @@ describe('fabric settings', () => {
     [{ watchdog: { detect: '50ms' } }, 'from 100ms to 5000ms'],
     [{ pfc: { priorities: [8] } }, '7'],
     [{ pfc: { freeShare: 0 } }, '>0'],
+    [{ scheduling: { weights: { 9: 2 } } }, 'priority from 0 to 7'],
+    [{ scheduling: { weights: { 3: 0 } } }, '>=1'],
     [{ dcqcn: { gain: 2 } }, '1'],
   ])('refuse %j', (input, words) => {
     const result = fabricSettingsSchema.safeParse(input);

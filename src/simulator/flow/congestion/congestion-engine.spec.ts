@@ -113,6 +113,31 @@ describe.each(Object.entries(SETTINGS))('bytes with %s', (name, settings) => {
   });
 });
 
+describe('classes on one link', () => {
+  // Two hosts want 300 Gbps each of the 400 of a third; data has what ACKs leave.
+  const loads: Scene['loads'] = [
+    [2, 1, 300, 3],
+    [4, 1, 300, 4],
+  ];
+  it.each([
+    ['share it equally where nothing is set', {}, 200, 200],
+    ['share it by their weights', { weights: { 3: 5, 4: 3 } }, 250, 150],
+    ['take what a heavier class does not want', { weights: { 3: 9 } }, 300, 100],
+    ['leave a strict one all it wants', { strict: [4] }, 100, 300],
+    ['go by priority where both are strict', { strict: [3, 4], weights: { 3: 9 } }, 100, 300],
+  ])('%s', (_, scheduling, firstGbps, secondGbps) => {
+    for (const dcqcn of [true, false]) {
+      const settings = { scheduling, dcqcn: { on: dcqcn } };
+      const reader = new Reader(run({ settings, loads, slow: 0 }));
+      const gbps = [3, 4].map(
+        (priority) => (8 * reader.at('queue_tx_bytes', `queue:leaf-1/p1/${priority}`)) / END_NS,
+      );
+      expect(Math.abs(gbps[0] / firstGbps - 1)).toBeLessThan(0.03);
+      expect(Math.abs(gbps[1] / secondGbps - 1)).toBeLessThan(0.03);
+    }
+  });
+});
+
 describe('congestion', () => {
   const signs = [
     'queue_ecn_marked_packets',

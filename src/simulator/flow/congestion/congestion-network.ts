@@ -19,7 +19,8 @@ export function congestionNetwork(
   rates: Rates,
   switches: SwitchClasses,
   storms: PauseStorms,
-  classes: number,
+  /** By class index. */
+  priorities: readonly number[],
   /** bytes/ns that max-min rates put on a capacity. */
   loadOf: (capacity: number) => number,
 ): EquilibriumNetwork {
@@ -64,7 +65,9 @@ export function congestionNetwork(
     },
     dcqcn: settings.dcqcn.on ? reactionPoint(settings, topology) : null,
     packetBytes: packetBytes(settings),
-    classes,
+    classes: priorities.length,
+    weights: priorities.map((priority) => settings.scheduling.weights[String(priority)] ?? 1),
+    strict: priorities.map((priority) => Number(settings.scheduling.strict.includes(priority))),
   };
 }
 

@@ -66,9 +66,14 @@ export function assembleFlows(parts: FlowParts, reuse: boolean): FlowEngine {
 
 function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEngine {
   const { topology, settings, connections, counters, rates, signals, switches, storms } = parts;
-  const classes = counters.priorities.length;
-  const network = congestionNetwork(topology, settings, rates, switches, storms, classes, (capacity) =>
-    solver.load(capacity),
+  const network = congestionNetwork(
+    topology,
+    settings,
+    rates,
+    switches,
+    storms,
+    counters.priorities,
+    (capacity) => solver.load(capacity),
   );
   const maker = new PictureMaker(
     network,

@@ -10,6 +10,9 @@ export const NEAR = 1e-4;
 /** Most that a queue may grow or shrink by in one sweep, or a NIC's rate. */
 export const MOST_STEP = 2;
 
+/** Share of a link that a class has behind strict ones that fill it: a search needs more than nothing. */
+const STARVED = 1e-3;
+
 export class BalanceState {
   /** By flow: useful bytes/ns. */
   rate = new Float64Array(64);
@@ -49,24 +52,39 @@ export class BalanceState {
     protected readonly scene: Scene,
   ) {}
 
-  /** bytes/ns that a queue has of its link: an equal part of what classes without a backlog leave those with one. */
+  /**
+   * bytes/ns that a queue has of its link: all that strict classes before it leave, or of what all of those leave, by its
+   * weight, a part of what classes without a backlog leave those with one.
+   */
   shareOf(queue: number): number {
     const { scene, network } = this;
     const own = scene.capacity[queue];
     if (network.classes === 1) return own;
     const direction = scene.queueDirection[queue];
+    const classIndex = scene.queueClass[queue];
     const link = scene.link[queue];
-    let classes = 1;
-    let backlogged = 1;
+    const strict = network.strict?.[classIndex] === 1;
+    const weight = network.weights?.[classIndex] ?? 1;
+    let room = link;
+    let weights = weight;
+    let backlogged = weight;
     let others = 0;
     for (let other = 0; other < network.classes; other++) {
       const sibling = scene.queueAt(direction, other);
       if (sibling < 0 || sibling === queue || this.load[sibling] === 0) continue;
-      classes++;
-      if (this.delay[sibling] > 0 || this.limitedLoad[sibling] > 0) backlogged++;
+      if (network.strict?.[other] === 1) {
+        if (!strict || other > classIndex) room -= this.load[sibling];
+        continue;
+      }
+      if (strict) continue;
+      const weightOfOther = network.weights?.[other] ?? 1;
+      weights += weightOfOther;
+      if (this.delay[sibling] > 0 || this.limitedLoad[sibling] > 0) backlogged += weightOfOther;
       else others += this.load[sibling];
     }
-    return Math.min(own, Math.max(link / classes, (link - others) / backlogged));
+    room = Math.max(room, link * STARVED);
+    if (strict) return Math.min(own, room);
+    return Math.min(own, Math.max((room * weight) / weights, ((room - others) * weight) / backlogged));
   }
 
   /** bytes/ns that leave a queue: what it drops is data, never ACKs. */

@@ -4,7 +4,7 @@
  * The engine moves flows at constant rates between events; this says which rates, queues, marks, pauses and drops hold
  * while nothing changes. Amounts are bytes and bytes/ns. Words as in DCQCN (Zhu et al., SIGCOMM 2015), IEEE 802.1Qbb
  * and shared-buffer switches with dynamic thresholds (Choudhury and Hahne 1998).
- * Not modelled: order of packets, several packet sizes, a class that preempts another.
+ * Not modelled: order of packets, several packet sizes.
  */
 import type { DcqcnSettings, MarkingCurve } from '../fluid/network.js';
 
@@ -60,6 +60,10 @@ export interface EquilibriumNetwork {
   /** Wire size of a full data packet. */
   packetBytes: number;
   classes: number;
+  /** By class: weight among classes with a backlog on one link; default 1 for all. */
+  weights?: ArrayLike<number>;
+  /** By class: 1 for one that is served before all others, the highest class first; default 0 for all. */
+  strict?: ArrayLike<number>;
   /** By direction: factor on `freeShare` of the ingress port at its end; default 1 for all. */
   freeShareFactor?: Float64Array;
   /** How long a go-back-N receiver waits until it repeats the NACK of a gap, ns; default 500 µs. */
