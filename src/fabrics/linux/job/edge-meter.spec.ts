@@ -17,14 +17,19 @@ describe('the meter of connections', () => {
     look(150, 16_384, 4096);
     expect(meter.counters()[0]).toEqual({ toRank: 1, deliveredBytes: 4096, stalledNs: 0 });
     look(200, 0, 4096);
-    look(250, 16_384, 4096);
-    expect(meter.counters()[0].stalledNs).toBe(100e6);
-    expect(meter.stuckLongerThan(99e6, 250e6)).toEqual({ toRank: 1, stillNs: 100e6 });
-    look(300, 0, 49_152);
-    expect(meter.counters()[0]).toEqual({ toRank: 1, deliveredBytes: 49_152, stalledNs: 100e6 });
-    expect(meter.stuckLongerThan(1, 300e6)).toBeUndefined();
-    look(400, 0, 49_152);
-    expect(meter.counters()[0].stalledNs).toBe(100e6);
+    look(350, 16_384, 4096);
+    // not yet a quarter of a second
+    expect(meter.counters()[0].stalledNs).toBe(0);
+    look(400, 0, 4096);
+    expect(meter.counters()[0].stalledNs).toBe(250e6);
+    look(500, 0, 4096);
+    expect(meter.counters()[0].stalledNs).toBe(350e6);
+    expect(meter.stuckLongerThan(349e6, 500e6)).toEqual({ toRank: 1, stillNs: 350e6 });
+    look(550, 0, 49_152);
+    expect(meter.counters()[0]).toEqual({ toRank: 1, deliveredBytes: 49_152, stalledNs: 350e6 });
+    expect(meter.stuckLongerThan(1, 550e6)).toBeUndefined();
+    look(900, 0, 49_152);
+    expect(meter.counters()[0].stalledNs).toBe(350e6);
   });
 
   it('takes no old word for a new one', () => {

@@ -2,11 +2,13 @@
  * How much of what a worker sent has arrived, and for how long nothing did, by what receivers say.
  *
  * A receiver tells on the same connection how many bytes it has, some tens of times a second. A connection stands still
- * when something is under way at two looks in a row and no more has arrived in between, so that a stall shorter than two
- * looks is not seen. The kernel's own table of sockets would say the same of TCP, but reading it takes milliseconds of CPU:
+ * while something is under way and no more arrives from look to look. What is over within a quarter of a second is not
+ * told: TCP's own timers are hardly shorter, and a busy machine makes processes wait about as long. The kernel's own table of sockets would say the same of TCP, but reading it takes milliseconds of CPU:
  * it walks the hash table of the whole machine.
  */
 import type { EdgeCounters } from './protocol.js';
+
+const LEAST_STALL_NS = 250e6;
 
 interface Meter {
   toRank: number;
@@ -45,8 +47,11 @@ export class EdgeMeter {
       const { sentBytes, arrivedBytes, seen } = meter;
       const wasUnderWay = seen.sentBytes > seen.arrivedBytes;
       if (wasUnderWay && arrivedBytes === seen.arrivedBytes) {
-        meter.stalledNs += nowNs - sinceNs;
         meter.stillSinceNs ??= sinceNs;
+        const stillNs = nowNs - meter.stillSinceNs;
+        const before = sinceNs - meter.stillSinceNs;
+        if (stillNs >= LEAST_STALL_NS)
+          meter.stalledNs += before >= LEAST_STALL_NS ? nowNs - sinceNs : stillNs;
       } else {
         meter.stillSinceNs = null;
       }
