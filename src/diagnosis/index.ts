@@ -13,7 +13,8 @@ import { citations } from './citations.js';
 import { measureCoverage } from './coverage.js';
 import type { Coverage } from './coverage.js';
 import { seconds } from './features/change.js';
-import { Context } from './features/context.js';
+import { alignedContext } from './features/clocks.js';
+import type { Context } from './features/context.js';
 import type { DiagnosisInput } from './features/context.js';
 import { observeDevices } from './features/device-observation.js';
 import { observeJobLosses } from './features/job-loss.js';
@@ -34,7 +35,7 @@ export type { Verdict } from './verdict.js';
 
 /** A verdict on the whole observed window; the same input gives the same bytes. */
 export function diagnose(input: DiagnosisInput): Verdict {
-  const context = new Context(input);
+  const context = alignedContext(input);
   const observations: Observations = {
     devices: context.once(observeDevices),
     links: context.once(observeAllLinks),

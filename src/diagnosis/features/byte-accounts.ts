@@ -53,7 +53,7 @@ export function byteAccounts(context: Context, end: 0 | 1): (ByteAccount | null)
     const own = edges[nic];
     return wire === null || own === null
       ? null
-      : sumsAt(wire.timesNs, own[end], nicBytesPerNs(context, nics[nic]));
+      : sumsAt(wire.timesNs, own[end], nicBytesPerNs(context, nics[nic]), context.clockSlackNs);
   });
   const factor = wireFactor(wires, payloads);
   return wires.map((wire, nic) => {
@@ -161,7 +161,12 @@ function wireSums(context: Context, metric: MetricName, nic: Nic): Sums | null {
   if (columns.some((column) => column.count < 2 || goesBack(column))) return null;
   const { topology } = context;
   const rateGbps = Math.max(...nic.ports.map((port) => topology.links[topology.ports[port].link].rateGbps));
-  return sumsAt(columns[0].timesNs.subarray(0, columns[0].count), columns, rateGbps * BYTES_PER_NS_PER_GBPS);
+  return sumsAt(
+    columns[0].timesNs.subarray(0, columns[0].count),
+    columns,
+    rateGbps * BYTES_PER_NS_PER_GBPS,
+    0,
+  );
 }
 
 function goesBack({ count, values }: Column): boolean {
@@ -169,41 +174,47 @@ function goesBack({ count, values }: Column): boolean {
   return false;
 }
 
-/** @param mostPerNs none of the counters rises faster, bytes/ns */
-function sumsAt(timesNs: Float64Array, columns: readonly Column[], mostPerNs: number): Sums {
+/**
+ * @param mostPerNs none of the counters rises faster, bytes/ns
+ * @param slackNs by how much their clocks may differ from that of the instants
+ */
+function sumsAt(timesNs: Float64Array, columns: readonly Column[], mostPerNs: number, slackNs: number): Sums {
   const zeros = (): Float64Array => new Float64Array(timesNs.length);
   const sums: Sums = { timesNs, values: zeros(), least: zeros(), most: zeros() };
-  for (const column of columns) addAt(sums, column, mostPerNs);
+  for (const column of columns) addAt(sums, column, mostPerNs, slackNs);
   return sums;
 }
 
 /** Adds a counter as it was between its polls. */
-function addAt({ timesNs, values: sums, least, most }: Sums, column: Column, mostPerNs: number): void {
-  const { count, timesNs: own, values } = column;
+function addAt(
+  { timesNs, values: sums, least, most }: Sums,
+  { count, timesNs: own, values }: Column,
+  mostPerNs: number,
+  slackNs: number,
+): void {
   let next = 0;
   for (let index = 0; index < sums.length; index++) {
     const timeNs = timesNs[index];
     while (next < count && own[next] < timeNs) next++;
-    if (next === 0) {
-      sums[index] += values[0];
-      least[index] += values[0] - mostPerNs * (own[0] - timeNs);
-      most[index] += values[0];
-    } else if (next === count) {
-      sums[index] += values[count - 1];
-      least[index] += values[count - 1];
-      most[index] += values[count - 1] + mostPerNs * (timeNs - own[count - 1]);
-    } else {
-      const [before, after] = [values[next - 1], values[next]];
-      const [sinceNs, untilNs] = [timeNs - own[next - 1], own[next] - timeNs];
-      sums[index] += before + (sinceNs / (sinceNs + untilNs)) * (after - before);
-      least[index] += Math.max(before, after - mostPerNs * untilNs);
-      most[index] += Math.min(after, before + mostPerNs * sinceNs);
-    }
+    const [before, after] = [values[next - 1], values[next]];
+    const [sinceNs, untilNs] = [timeNs - own[next - 1], own[next] - timeNs];
+    const [early, late] = [next === 0, next === count];
+    if (early || late) sums[index] += early ? after : before;
+    else sums[index] += before + (sinceNs / (sinceNs + untilNs)) * (after - before);
+    // a sample that seems to lie before the instant may lie behind it, by no more than the clocks differ
+    least[index] += Math.max(
+      early ? -Infinity : before - mostPerNs * Math.max(0, slackNs - sinceNs),
+      late ? -Infinity : after - mostPerNs * (untilNs + slackNs),
+    );
+    most[index] += Math.min(
+      late ? Infinity : after + mostPerNs * Math.max(0, slackNs - untilNs),
+      early ? Infinity : before + mostPerNs * (sinceNs + slackNs),
+    );
   }
 }
 
 /** By NIC: payload counters of what its ranks send and of what they are sent; null where some are not known. */
-function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
+export function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
   const { gpus, nics } = context.topology;
   const found = nics.map((): [Column[], Column[]] | null => [[], []]);
   for (const job of context.jobs) {

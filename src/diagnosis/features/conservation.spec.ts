@@ -32,7 +32,6 @@ describe('conservation over a link', () => {
       intact: false,
       lostBytesAtLeast: 30,
       certain: true,
-      impossibleBytes: 0,
       gained: null,
       began: { fromNs: 10, toNs: 20 },
       lastSeenNs: 20,

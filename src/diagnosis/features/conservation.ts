@@ -8,6 +8,7 @@
  * coarse for the few packets that a stalled sender loses, readings at quiet moments decide (idle-levels.ts).
  * Not modelled: counters that disagree about what a byte is (preamble, FCS); such a drift would need a ratio.
  */
+import type { Link } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
 import { freshColumn, rises } from './samples.js';
@@ -23,8 +24,6 @@ export interface Conservation {
   lostBytesAtLeast: number;
   /** True when the bounds prove a loss; false when it rests on quiet moments, or there is none. */
   certain: boolean;
-  /** Most bytes that seem to have been received and never sent, which only clocks that differ can show. */
-  impossibleBytes: number;
   /** Where quiet moments seem to show bytes received that were never sent: the polls beat with the traffic. */
   gained: Interval | null;
   /** Where the loss began: after fromNs, before toNs; null when nothing was lost beyond the tolerance. */
@@ -33,12 +32,17 @@ export interface Conservation {
   lastSeenNs: number | null;
 }
 
+/** Bytes on the wire at line rate count twice (both counters lag), and a few packets may be half counted. */
+const PACKETS_IN_FLIGHT_BYTES = 16_384;
+/** By how much two honest counters of a link may differ at an instant. */
+export const wireBytes = (link: Link): number =>
+  PACKETS_IN_FLIGHT_BYTES + 2 * link.delayNs * link.rateGbps * 0.125;
+
 const UNKNOWN: Conservation = {
   known: false,
   intact: false,
   lostBytesAtLeast: 0,
   certain: false,
-  impossibleBytes: 0,
   gained: null,
   began: null,
   lastSeenNs: null,
@@ -57,13 +61,15 @@ interface Bound {
  * @param sent bytes counted by the sending port
  * @param received bytes counted by the receiving port
  * @param toleranceBytes what may be on the wire between two honest counters
+ * @param clockSlackNs by how much the clocks of the two ends may differ; quiet moments are not looked for then
  */
 export function conservation(
   sent: Series | undefined,
   received: Series | undefined,
   toleranceBytes: number,
+  clockSlackNs = 0,
 ): Conservation {
-  const runs = bounds(freshColumn(sent), freshColumn(received)).filter((run) => run.length >= FEWEST_BOUNDS);
+  const runs = runsOf(freshColumn(sent), freshColumn(received), clockSlackNs);
   if (runs.length === 0) return UNKNOWN;
   const intact =
     rises(sent).some(({ gain }) => gain > toleranceBytes) &&
@@ -72,10 +78,16 @@ export function conservation(
     ...UNKNOWN,
     known: true,
     intact,
-    impossibleBytes: Math.max(...runs.map(impossibleGain)),
   });
-  return runs.length > 1 ? bounded : atQuietMoments(bounded, sent, received);
+  return runs.length > 1 || clockSlackNs > 0 ? bounded : atQuietMoments(bounded, sent, received);
 }
+
+/** Most bytes that seem to have been received before they were sent: 0 where both clocks agree, but for what is on the wire. */
+export const receivedEarly = (sent: Column, received: Column, clockSlackNs: number): number =>
+  Math.max(0, ...runsOf(sent, received, clockSlackNs).map(impossibleGain));
+
+const runsOf = (sent: Column, received: Column, clockSlackNs: number): Bound[][] =>
+  bounds(sent, received, clockSlackNs).filter((run) => run.length >= FEWEST_BOUNDS);
 
 function atQuietMoments(
   bounded: Conservation,
@@ -150,8 +162,9 @@ function lossOf(run: readonly Bound[], toleranceBytes: number): Loss {
 }
 
 /** Bounds of `sent - received` at the sender's sample instants, split where either counter was reset. */
-function bounds(sent: Column, received: Column): Bound[][] {
+function bounds(sent: Column, received: Column, slackNs: number): Bound[][] {
   const runs: Bound[][] = [[]];
+  let before = -1;
   let next = 0;
   let resetsSeen = 0;
   let lastSent = -Infinity;
@@ -159,10 +172,9 @@ function bounds(sent: Column, received: Column): Bound[][] {
   for (let index = 0; index < sent.count; index++) {
     const timeNs = sent.timesNs[index];
     const value = sent.values[index];
-    while (next < received.count && received.timesNs[next] < timeNs) next++;
+    while (next < received.count && received.timesNs[next] < timeNs + slackNs) next++;
     if (next === received.count) break;
-    const exact = received.timesNs[next] === timeNs;
-    const before = exact ? next : next - 1;
+    while (before + 1 < received.count && received.timesNs[before + 1] <= timeNs - slackNs) before++;
     const wasReset = value < lastSent || resets[next] !== resetsSeen;
     lastSent = value;
     resetsSeen = resets[next];

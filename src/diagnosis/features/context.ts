@@ -34,7 +34,11 @@ export class Context {
   private readonly nicIds: readonly string[];
   private readonly queueIds: string[][] = [];
 
-  constructor(input: DiagnosisInput) {
+  /** @param clockSlackNs by how much the clocks of two devices may differ (clocks.ts) */
+  constructor(
+    input: DiagnosisInput,
+    readonly clockSlackNs = 0,
+  ) {
     this.topology = input.topology;
     this.jobs = input.jobs;
     this.window = { fromNs: input.evidence.fromNs, toNs: input.evidence.toNs };

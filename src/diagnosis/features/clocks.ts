@@ -1,0 +1,238 @@
+/**
+ * Devices whose clocks differ, brought to one clock before anything else is looked at.
+ *
+ * Each device stamps what it says by its own clock, and the clocks of a fabric may be off by half a second and more. Then
+ * honest counters seem to receive bytes before they were sent, others seem to lose them, and causes follow their effects.
+ * Where the counters of links show that, every link says how far the clocks of its ends are apart (clock-fit.ts); the
+ * median over the links of a device places it among its neighbours, and what NICs count against what their jobs report
+ * places them all. What no link can say, or the fit leaves open, is handed on as slack: what rests on an order of readings
+ * within it is not claimed. Where nothing is in doubt all is left as it is. Polls at phases of their own, under traffic
+ * that repeats itself exactly, can't be told from clocks that are off; they are moved, and slack keeps that harmless.
+ * Sources: NTP's usual errors under load; Huygens (Geng et al., NSDI 2018), which does the same with probes.
+ */
+import { elementName } from '../../kernel/elements.js';
+import { metricDefinition } from '../../telemetry/catalog.js';
+import { seriesWith } from '../../telemetry/series.js';
+import type { Series } from '../../telemetry/series.js';
+import type { Link } from '../../topology/model.js';
+import { connectionsOf } from './byte-accounts.js';
+import { fitClocks } from './clock-fit.js';
+import type { ClockFit, CounterPair } from './clock-fit.js';
+import { receivedEarly, wireBytes } from './conservation.js';
+import { Context } from './context.js';
+import type { DiagnosisInput } from './context.js';
+import { freshColumn } from './samples.js';
+import type { Column } from './samples.js';
+import { median } from './statistics.js';
+
+/** Links of each device that are asked whether clocks differ, and by how much. */
+const LINKS_ASKED = 2;
+const LINKS_FITTED = 6;
+/** A fit costs: in a large fabric some links stand for all. */
+const MOST_DOUBTED = 600;
+/** NICs of a host whose connections place it beside the clock of the jobs. */
+const NICS_ASKED = 3;
+/** A link whose counters fit elsewhere nearly as well does not count. */
+const LEAST_CERTAINTY = 0.3;
+/** Clocks of a link are in doubt when its counters fit so much better with clocks apart by so much. */
+const LEAST_DOUBT = 0.5;
+const AGREE_NS = 30e6;
+/** Rounds in which devices settle among their neighbours. */
+const SETTLING_ROUNDS = 10;
+/** What clocks may still differ by, ns: the least that explains what counters show. */
+const SLACKS_NS = [20e6, 50e6, 100e6, 200e6, 400e6, 800e6, 1.25e9];
+
+/** The same evidence by one clock, with what is left of the differences; nothing changes where clocks seem to agree. */
+export function alignedContext(input: DiagnosisInput): Context {
+  const context = new Context(input);
+  const asked = linksOf(context, LINKS_ASKED);
+  const contradicted = asked.some((link) => contradicts(context, link));
+  if (!contradicted && !inDoubt(context, asked)) return context;
+  const offsets = settle(context, linksOf(context, LINKS_FITTED));
+  const aligned = { ...input, evidence: { ...input.evidence, series: shiftAll(context, input, offsets) } };
+  const once = new Context(aligned);
+  const left = asked.filter((link) => contradicts(once, link));
+  if (left.length === 0 && offsets.every((offset) => offset === 0)) return context;
+  const slackNs = SLACKS_NS.find((slack) => !left.some((link) => isEarly(once, link, slack)));
+  // polls at phases of their own may fit better when moved, and then contradict each other
+  return !contradicted && slackNs !== SLACKS_NS[0] ? context : new Context(aligned, slackNs);
+}
+
+/** Bytes are received before they are sent, for which clocks may be the reason: with clocks far enough apart they are not. */
+const contradicts = (context: Context, link: Link): boolean =>
+  isEarly(context, link, 0) && !isEarly(context, link, SLACKS_NS[SLACKS_NS.length - 1]);
+
+const isEarly = (context: Context, link: Link, slackNs: number): boolean =>
+  countersOf(context, link).some(
+    ([sent, received]) => receivedEarly(sent, received, slackNs) > wireBytes(link),
+  );
+
+/** Whether all links asked of some device fit better with its clock off. */
+function inDoubt(context: Context, asked: readonly Link[]): boolean {
+  const { ports, devices } = context.topology;
+  const told = devices.map(() => 0);
+  const doubted = devices.map(() => 0);
+  const stride = Math.ceil(asked.length / MOST_DOUBTED);
+  for (let at = 0; at < asked.length; at += stride) {
+    const link = asked[at];
+    const fit = fitOf(context, link);
+    if (fit === null) continue;
+    const doubts = fit.doubt >= LEAST_DOUBT && Math.abs(fit.aheadNs) > AGREE_NS;
+    for (const port of [link.portA, link.portB]) {
+      told[ports[port].device]++;
+      if (doubts) doubted[ports[port].device]++;
+    }
+  }
+  return told.some((count, device) => count > 0 && doubted[device] === count);
+}
+
+/** How far the clock of a link's second port is ahead of that of its first, if it tells. */
+function fitOf(context: Context, link: Link): ClockFit | null {
+  const [[sentA, receivedB], [sentB, receivedA]] = countersOf(context, link);
+  // under the clock of A first: what it sent, and what it received, of which B holds the original
+  const fit = fitClocks([
+    [sentA, receivedB],
+    [receivedA, sentB],
+  ]);
+  return fit === null || fit.certainty < LEAST_CERTAINTY ? null : fit;
+}
+
+/** Some links of every device, those of hosts among them. */
+function linksOf({ topology }: Context, ofEach: number): Link[] {
+  const chosen = new Set<number>();
+  for (const { ports } of topology.devices) {
+    const stride = Math.max(1, Math.floor(ports.length / ofEach));
+    for (let at = 0; at < ports.length; at += stride) chosen.add(topology.ports[ports[at]].link);
+  }
+  return [...chosen].sort((one, other) => one - other).map((link) => topology.links[link]);
+}
+
+/** Both directions: counters of the sender and of the receiver. */
+function countersOf(context: Context, { portA, portB }: Link): [sent: Column, received: Column][] {
+  const read = (metric: 'port_tx_bytes' | 'port_rx_bytes', port: number): Column =>
+    freshColumn(context.readPort(metric, port));
+  return [
+    [read('port_tx_bytes', portA), read('port_rx_bytes', portB)],
+    [read('port_tx_bytes', portB), read('port_rx_bytes', portA)],
+  ];
+}
+
+/** How far the clock of a neighbour is ahead. */
+interface Neighbour {
+  device: number;
+  aheadNs: number;
+}
+
+/** By device: how far its clock is ahead of that of the jobs, else of the other devices; 0 where nothing tells. */
+function settle(context: Context, links: readonly Link[]): Float64Array {
+  const { ports, devices } = context.topology;
+  const jobs = devices.length;
+  const neighbours = Array.from({ length: jobs + 1 }, (): Neighbour[] => []);
+  const join = (one: number, other: number, aheadNs: number): void => {
+    neighbours[one].push({ device: other, aheadNs });
+    neighbours[other].push({ device: one, aheadNs: -aheadNs });
+  };
+  for (const link of links) {
+    const fit = fitOf(context, link);
+    if (fit !== null) join(ports[link.portA].device, ports[link.portB].device, fit.aheadNs);
+  }
+  for (const { host, aheadNs } of jobsAhead(context)) join(host, jobs, aheadNs);
+  const offsets = new Float64Array(jobs + 1).fill(NaN);
+  for (let device = jobs; device >= 0; device--) {
+    if (Number.isNaN(offsets[device])) spread(device, neighbours, offsets);
+  }
+  for (let round = 0; round < SETTLING_ROUNDS; round++) {
+    for (let device = 0; device < jobs; device++) {
+      offsets[device] = placed(neighbours[device], offsets) ?? offsets[device];
+    }
+  }
+  const told = offsets.filter((_, device) => neighbours[device].length > 0);
+  const middle = neighbours[jobs].length > 0 ? offsets[jobs] : told.length > 0 ? median(told) : 0;
+  return offsets.map((offset, device) => {
+    const own = neighbours[device].length > 0 ? offset - middle : 0;
+    return Math.abs(own) > AGREE_NS ? own : 0;
+  });
+}
+
+/** Places all devices that links lead to from one, nearest first. */
+function spread(root: number, neighbours: readonly Neighbour[][], offsets: Float64Array): void {
+  offsets[root] = 0;
+  const queue = [root];
+  for (const from of queue) {
+    for (const { device } of neighbours[from]) {
+      if (!Number.isNaN(offsets[device])) continue;
+      offsets[device] = placed(neighbours[device], offsets) ?? 0;
+      queue.push(device);
+    }
+  }
+}
+
+/** Where the neighbours that are placed already put a device; null without any. */
+function placed(neighbours: readonly Neighbour[], offsets: Float64Array): number | null {
+  const votes = neighbours.flatMap(({ device, aheadNs }) =>
+    Number.isNaN(offsets[device]) ? [] : [offsets[device] - aheadNs],
+  );
+  return votes.length === 0 ? null : median(votes);
+}
+
+/** By how much the clock of the jobs is ahead of hosts', as what their NICs count beside what ranks report tells. */
+function jobsAhead(context: Context): { host: number; aheadNs: number }[] {
+  const connections = connectionsOf(context);
+  const asked = new Map<number, number>();
+  return context.topology.nics.flatMap(({ index, host, ports }) => {
+    const sent = connections[index]?.[0] ?? [];
+    const count = asked.get(host) ?? 0;
+    if (sent.length === 0 || count >= NICS_ASKED) return [];
+    asked.set(host, count + 1);
+    const wire = ports.map((port) => freshColumn(context.readPort('port_tx_bytes', port)));
+    const pair = scaled(added(wire), added(sent));
+    const fit = pair === null ? null : fitClocks([pair]);
+    return fit === null || fit.certainty < LEAST_CERTAINTY ? [] : [{ host, aheadNs: fit.aheadNs }];
+  });
+}
+
+/** The first counter, made to gain in all what the second does: headers are no payload. */
+function scaled(wire: Column | null, payload: Column | null): CounterPair | null {
+  if (wire === null || payload === null) return null;
+  const gainOf = ({ count, values }: Column): number => values[count - 1] - values[0];
+  const ratio = gainOf(payload) / gainOf(wire);
+  return Number.isFinite(ratio) && ratio > 0
+    ? [{ ...wire, values: wire.values.map((value) => value * ratio) }, payload]
+    : null;
+}
+
+/** Counters that were read together, added up; null when one of them was read less often. */
+function added(columns: readonly Column[]): Column | null {
+  const [first, ...rest] = columns;
+  if (rest.some(({ count }) => count !== first.count)) return null;
+  const values = first.values.slice(0, first.count);
+  for (const column of rest) for (let at = 0; at < first.count; at++) values[at] += column.values[at];
+  return { ...first, values };
+}
+
+/** All series by one clock. */
+function shiftAll(context: Context, { evidence }: DiagnosisInput, offsets: Float64Array): Series[] {
+  const byName = new Map(context.topology.devices.map(({ name, index }) => [name, offsets[index]]));
+  return evidence.series.map((series) => {
+    const owner =
+      /^(device|port|queue|nic):/.test(series.element) && elementName(series.element).split('/')[0];
+    const offsetNs = owner === false ? 0 : (byName.get(owner) ?? 0);
+    return offsetNs === 0 ? series : shifted(series, offsetNs, context);
+  });
+}
+
+/** A state that held when the window began held then by any clock; what falls out of the window is left out. */
+function shifted(series: Series, offsetNs: number, { window }: Context): Series {
+  const isState = metricDefinition(series.metric)?.sampling !== 'poll';
+  const timesNs = Float64Array.from(series.timesNs, (timeNs) =>
+    isState && timeNs === window.fromNs ? timeNs : timeNs - offsetNs,
+  );
+  const kept = [...timesNs.keys()].filter(
+    (at) => timesNs[at] >= window.fromNs && timesNs[at] <= window.toNs && !(timesNs[at] <= timesNs[at - 1]),
+  );
+  return seriesWith(series, {
+    timesNs: Float64Array.from(kept, (at) => timesNs[at]),
+    values: Float64Array.from(kept, (at) => series.values[at]),
+    quality: Uint8Array.from(kept, (at) => series.quality[at]),
+  });
+}
