@@ -55,7 +55,11 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
     null,
   );
   return {
-    errs: bad.length > 0 || steady(rises[0], ratios) || (ratios.length === 0 ? null : false),
+    errs:
+      bad.length > 0 ||
+      steady(rises[0], ratios) ||
+      // Where nobody counts what is corrected, what could not be is all that shows.
+      (ratios.length === 0 ? (rises[0] === null && unbroken(rises[1])) || null : false),
     worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ value }) => value)),
     damage: {
       port_fec_uncorrected_codewords: seen(rises[0]),
@@ -75,6 +79,15 @@ function steady(rises: readonly Interval[] | null, ratios: readonly Sample[]): b
   if (rises === null || rises.length < STEADY_POLLS) return false;
   const [first, last] = [rises[0], rises[rises.length - 1]];
   return !ratios.some(({ timeNs }) => timeNs > first.toNs && timeNs < last.fromNs);
+}
+
+/** Damage in so many polls one after the other: a link that is lost and found does it now and then. */
+function unbroken(rises: readonly Interval[] | null): boolean {
+  let inRow = 0;
+  return (rises ?? []).some(({ fromNs }, at) => {
+    inRow = at > 0 && rises?.[at - 1].toNs === fromNs ? inRow + 1 : 1;
+    return inRow >= STEADY_POLLS;
+  });
 }
 
 const seen = (rises: readonly Interval[] | null): boolean | null => rises && rises.length > 0;

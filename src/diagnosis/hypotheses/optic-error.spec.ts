@@ -149,6 +149,32 @@ describe('errors on a link', () => {
     expect(answer).toMatch(/is not shown/);
   });
 
+  it('are found by damaged frames alone where no FEC is counted, and flaps are told from them there too', () => {
+    const sender = portNamed('leaf-1/p5');
+    const receiver = portId(topology.ports[peerPort(topology, sender)].name);
+    const damaged = (rising: (second: number) => boolean, troubles: Trouble[] = []): string[] => {
+      const input = withoutSamples(
+        scene([], troubles),
+        ({ metric }) => !/^(optic|port_fec|port_rx_errors)/.test(metric),
+      );
+      const series = topology.ports.map(({ name }) => {
+        const counter = new SeriesBuilder('port_rx_errors', portId(name));
+        for (let second = 0, frames = 0; second <= 60; second++) {
+          if (portId(name) === receiver && rising(second)) frames += 15;
+          counter.push(second * 1e9, frames);
+        }
+        return counter.build();
+      });
+      const evidence = { ...input.evidence, series: [...input.evidence.series, ...series] };
+      return diagnose({ ...input, evidence }).culprits.map(({ kind, direction }) => `${kind} ${direction}`);
+    };
+    expect(damaged((second) => second > FROM_S && second <= TO_S)).toEqual(['optic-error port:leaf-1/p5']);
+    expect(damaged((second) => second === FROM_S)).toEqual([]);
+    const at = topology.ports[sender].link;
+    const flaps = [30, 33, 36].map((from): Trouble => ({ type: 'cut', at, from, to: from + 0.5 }));
+    expect(damaged((second) => [31, 34, 37].includes(second), flaps)).toEqual(['link-flap both']);
+  });
+
   it('are no errors at the rates of healthy links', () => {
     expect(diagnose(scene([])).culprits).toEqual([]);
   });
