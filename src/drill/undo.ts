@@ -100,6 +100,8 @@ export class Injector {
   constructor(
     private readonly fabric: Fabric,
     private readonly journal: UndoJournal,
+    /** Called when an impairment is in place, before the journal is told. */
+    private readonly inPlace: (id: string) => void = () => undefined,
   ) {}
 
   /** @returns false when an abort came while the intent was written; nothing was applied then */
@@ -115,6 +117,7 @@ export class Injector {
     this.open.set(id, entry);
     if (signal.aborted) return false;
     await this.fabric.apply(id, impairment, holdNs);
+    this.inPlace(id);
     await this.journal.applied(id);
     return true;
   }
