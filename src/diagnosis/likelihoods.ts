@@ -29,6 +29,7 @@ export const HYPOTHESES = [
   'job-migration/unknown',
   'slow-receiver/host',
   'pause-storm/host',
+  'pause-deadlock/configuration',
   'incast/unknown',
   'ecmp-collision/configuration',
   'ecmp-collision/unknown',
@@ -69,6 +70,8 @@ export const PRIORS: Readonly<Record<Hypothesis, number>> = {
   'job-migration/unknown': 3e-5,
   'slow-receiver/host': 5e-5,
   'pause-storm/host': 2e-5,
+  /** Routes of a Clos make no circles unless something else has gone wrong. */
+  'pause-deadlock/configuration': 1e-6,
   /** Storage, checkpoints and other tenants are part of every fabric. */
   'incast/unknown': 2e-4,
   'ecmp-collision/configuration': 2e-5,
@@ -122,6 +125,7 @@ const meeting = (chance: number) => ({ 'ecmp-collision/unknown': chance }) as co
 const polarised = (chance: number) => ({ 'ecmp-collision/configuration': chance }) as const;
 const slowReceiver = (chance: number) => ({ 'slow-receiver/host': chance }) as const;
 const storm = (chance: number) => ({ 'pause-storm/host': chance }) as const;
+const deadlock = (chance: number) => ({ 'pause-deadlock/configuration': chance }) as const;
 const slowHost = (chance: number) => ({ 'speed-downgrade/host': chance }) as const;
 
 export const LIKELIHOODS = likelihood({
@@ -320,6 +324,8 @@ export const LIKELIHOODS = likelihood({
   'long-queues-unmarked': { noFault: 1e-4, ...ecn(0.45), ...pfc(1e-4) },
   /** Either of these in poll after poll (asked when one is seen); a burst may do it once or twice. */
   'marks-amiss-for-long': { noFault: 0.02, ...ecn(0.8) },
+  /** Ports of switches stand with full queues, each held by one that waits for the next (asked where they are found). */
+  'pauses-in-a-circle': { noFault: 1e-8, ...deadlock(0.9) },
   /** It pauses neighbours at depths that others carry without a pause (asked where others mark). */
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
   /** It drops them for want of buffer, and no switch of the fabric ever pauses: bursts overflow there as well. */

@@ -17,6 +17,7 @@ export const CULPRIT_KINDS = [
   'incast',
   'slow-receiver',
   'pause-storm',
+  'pause-deadlock',
   'ecmp-collision',
   'ecn-misconfig',
   'pfc-misconfig',

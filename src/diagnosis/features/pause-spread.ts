@@ -3,8 +3,8 @@
  *
  * An egress port that is held waits for the device at its other end; that device pauses since one of its own egress ports
  * is held, or has more to send than it can. Ports upstream of the root suffer though they may have nothing to send to it.
- * Not modelled: which of several ports a switch pauses for (all that are held at the time are followed), and pauses that
- * go round in a circle.
+ * Pauses that go round in a circle have no root: see pause-loops.ts.
+ * Not modelled: which of several ports a switch pauses for (all that are held at the time are followed).
  */
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';

@@ -27,7 +27,7 @@ export function classesOf(context: Context, port: number): number[] {
 }
 
 const QUEUE_METRICS = ['queue_tx_bytes', 'queue_depth_max_bytes', 'queue_ecn_marked_packets'] as const;
-const OTHER_QUEUE_METRICS = ['queue_drop_packets', 'queue_watchdog_detected'] as const;
+const OTHER_QUEUE_METRICS = ['queue_depth_bytes', 'queue_drop_packets', 'queue_watchdog_detected'] as const;
 
 export const readQueue = (
   context: Context,

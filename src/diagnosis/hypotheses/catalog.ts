@@ -11,6 +11,7 @@ import { nicDown } from './nic-down.js';
 import { nodeDown } from './node-down.js';
 import { oneWayLoss } from './one-way-loss.js';
 import { opticError } from './optic-error.js';
+import { pauseDeadlock } from './pause-deadlock.js';
 import { pauseStorm } from './pause-storm.js';
 import { slowHostSide } from './slow-host-side.js';
 import { slowReceiver } from './slow-receiver.js';
@@ -29,6 +30,7 @@ export const FAMILIES: readonly Family[] = [
   slowHostSide,
   slowReceiver,
   pauseStorm,
+  pauseDeadlock,
   incast,
   ecmpCollision,
   switchMisconfig,

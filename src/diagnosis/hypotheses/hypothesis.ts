@@ -17,11 +17,11 @@ import type { ChainStep, RuledOut } from '../verdict.js';
 
 /**
  * One thing that can be wrong by itself, by topology index: whether a link carries, how fast it runs, whether a NIC's
- * host keeps up, who else loads a NIC, how a switch hashes, is set or routes, whether ranks stay on a host. Candidates compete where they explain the
+ * host keeps up, who else loads a NIC, how a switch hashes, is set or routes, what waits in a circle, whether ranks stay on a host. Candidates compete where they explain the
  * same unit and nowhere else.
  */
 export type Unit =
-  `${'link' | 'speed' | 'host-side' | 'compute' | 'load' | 'hash' | 'setting' | 'routes' | 'placement'} ${number}`;
+  `${'link' | 'speed' | 'host-side' | 'compute' | 'load' | 'hash' | 'setting' | 'loop' | 'routes' | 'placement'} ${number}`;
 
 export interface Finding {
   signature: Signature;

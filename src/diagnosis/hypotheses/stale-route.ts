@@ -6,11 +6,13 @@
  * that one ends. Not modelled: which process of the switch lost the route.
  */
 import { deviceId, elementRef, portId } from '../../kernel/elements.js';
-import { seconds } from '../features/change.js';
+import { number, seconds } from '../features/change.js';
 import type { Context } from '../features/context.js';
 import { movedNothing } from '../features/queues.js';
+import { freshColumn } from '../features/samples.js';
 import { observeStaleRoutes } from '../features/stale-routes.js';
 import type { StaleRoutes } from '../features/stale-routes.js';
+import { median } from '../features/statistics.js';
 import type { Explanation } from '../explanation.js';
 import { listed, since } from '../wording.js';
 import { outcome } from './hypothesis.js';
@@ -37,8 +39,8 @@ export const staleRoute: Family = {
     const ports = listed(portsOf(context, culprit).map(({ port }) => context.portName(port)));
     return `did not take ${ports} back into its next-hop groups after ${since(culprit)}, though every port and session was up`;
   },
-  reason: () =>
-    'The repair is complete and the routes are not: clear the routes of the switch, or restart its routing.',
+  reason: (context, culprit) =>
+    `The repair is complete and the routes are not${besidePeers(context, culprit)}: clear the routes of the switch, or restart its routing.`,
   series: (context, culprit) => [
     context.readDevice('route_next_hops', culprit.device ?? 0),
     ...portsOf(context, culprit).flatMap(({ port }) => [
@@ -59,6 +61,24 @@ export const staleRoute: Family = {
       why: 'it was up again at both ends, with its session',
     })),
 };
+
+/** Next hops in use by the switch and by others of its tier, which are its control; '' where nobody tells them. */
+function besidePeers(context: Context, culprit: Explanation): string {
+  const { devices } = context.topology;
+  const own = devices[culprit.device ?? 0];
+  const hops = (device: number): number | undefined => {
+    const { count, values } = freshColumn(context.readDevice('route_next_hops', device));
+    return count === 0 ? undefined : values[count - 1];
+  };
+  const peers = devices
+    .filter(
+      ({ index, role, tierLevel }) => index !== own.index && role === own.role && tierLevel === own.tierLevel,
+    )
+    .flatMap(({ index }) => hops(index) ?? []);
+  const now = hops(own.index);
+  if (now === undefined || peers.length === 0) return '';
+  return ` (${number(now)} next hops in use, where its peers have ${number(median(peers))})`;
+}
 
 const portsOf = (context: Context, culprit: Explanation): StaleRoutes['ports'] =>
   context.once(observeStaleRoutes).find(({ device }) => device === culprit.device)?.ports ?? [];
