@@ -62,7 +62,9 @@ const detection = {
   fec: z
     .enum(['rs544', 'rs528'])
     .default('rs544')
-    .describe('forward error correction of every port: rs544 corrects 15 symbols of a codeword, rs528 only 7'),
+    .describe(
+      'forward error correction of every port: rs544 corrects 15 symbols of a codeword, rs528 only 7',
+    ),
   lacp: z
     .enum(['off', 'fast', 'slow'])
     .default('off')

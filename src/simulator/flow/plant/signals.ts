@@ -113,6 +113,11 @@ export class Signals {
     return this.ratio[direction];
   }
 
+  /** Of the code that all ports use. */
+  get codewordSymbols(): number {
+    return FEC_CODES[this.settings.fec].symbols;
+  }
+
   healthyBitErrorRatio(direction: number): number {
     return this.healthyRatio[direction];
   }

@@ -5,7 +5,6 @@
  * has more bad codewords, too. None counts more than arrived: codewords are corrected or not, and a symbol is wrong once.
  * The share p of what is counted leaves a variance of n·p·(1 - p).
  */
-import { FEC_SYMBOLS } from '../../../telemetry/fec.js';
 import { uniformAt } from '../jobs/noise.js';
 import type { Signals } from '../plant/signals.js';
 
@@ -58,7 +57,7 @@ export class FecCounts {
     this.uncorrected[port] += Math.min(uncorrected, Math.floor(codewords));
     const corrected = this.scatter(1, port, signals.correctedCodewords[direction], codewords);
     this.corrected[port] += Math.min(corrected, Math.max(0, Math.floor(codewords) - uncorrected));
-    const symbols = codewords * FEC_SYMBOLS;
+    const symbols = codewords * signals.codewordSymbols;
     const wrong = this.scatter(2, port, signals.symbolErrors[direction], symbols);
     this.symbolErrors[port] += Math.min(wrong, Math.floor(symbols));
   }
