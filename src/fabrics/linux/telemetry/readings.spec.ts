@@ -1,13 +1,6 @@
 /** Answers as the tools gave them on Debian 12, shortened. */
 import { describe, expect, it } from '@jest/globals';
-import {
-  parseBfdPeers,
-  parseBgpPeers,
-  parseCounters,
-  parseLinks,
-  parseNetstat,
-  parseQueues,
-} from './readings.js';
+import { parseBfdPeers, parseCounters, parseLinks, parseNetstat, parseQueues } from './readings.js';
 
 const link = (flags: string[], changes: number) => ({
   ifname: 'p3',
@@ -78,12 +71,6 @@ describe('readings of a Linux device', () => {
       ['p3', true],
       ['p4', false],
     ]);
-    const peers = { p3: { state: 'Established' }, p4: { state: 'Active' } };
-    expect([...parseBgpPeers(JSON.stringify({ routerId: '10.254.0.1', peers }))]).toEqual([
-      ['p3', true],
-      ['p4', false],
-    ]);
-    expect(parseBgpPeers(JSON.stringify({ ipv4Unicast: { peers } })).get('p3')).toBe(true);
   });
 
   it('find the counters of TCP by group and name', () => {

@@ -1,8 +1,8 @@
 /**
  * What Linux's own tools say, as figures: links, queues, counters of the lab's rule set, sessions, TCP.
  *
- * Sources: `ip -s -s -j link`, `tc -s -j qdisc` (iproute2 6.1), `nft -j list counters` (1.0.6), `show bfd peers json`,
- * `show bgp ipv4 unicast summary json` (FRR 8.4), /proc/net/netstat (kernel documentation snmp_counter). Text that is not
+ * Sources: `ip -s -s -j link`, `tc -s -j qdisc` (iproute2 6.1), `nft -j list counters` (1.0.6), `show bfd peers json`
+ * (FRR 8.4), /proc/net/netstat (kernel documentation snmp_counter). Text that is not
  * what it should be is an error, not a zero.
  */
 
@@ -103,16 +103,6 @@ export function parseBfdPeers(text: string): Map<string, boolean> {
   return new Map(
     peers.flatMap(({ interface: name, status }) => (name === undefined ? [] : [[name, status === 'up']])),
   );
-}
-
-/** By neighbour (an unnumbered one is named after its interface): whether the BGP session is established. */
-export function parseBgpPeers(text: string): Map<string, boolean> {
-  const summary = JSON.parse(text) as {
-    ipv4Unicast?: { peers: Record<string, { state: string }> };
-    peers?: Record<string, { state: string }>;
-  };
-  const peers = summary.ipv4Unicast?.peers ?? summary.peers ?? {};
-  return new Map(Object.entries(peers).map(([name, { state }]) => [name, state === 'Established']));
 }
 
 /** `TcpExt.TCPTimeouts` and the like to their values. */
