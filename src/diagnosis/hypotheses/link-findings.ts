@@ -5,6 +5,7 @@ import type { Conservation } from '../features/conservation.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';
 import { observeNicStalls } from '../features/edge-stalls.js';
+import { pausesItsSwitch } from '../features/host-side.js';
 import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { observeLight, observeSignals } from '../features/signal.js';
@@ -48,16 +49,26 @@ export function stallOf(context: Context, { ends }: LinkObservation): Interval |
 
 /**
  * Not asked where it did not happen: a NIC that is idle, or whose other port works, does not stall. Nor where another
- * link loses bytes meanwhile and this one does not: a loss anywhere on the way stops the NIC just as well.
+ * link loses bytes meanwhile and this one does not: a loss anywhere on the way stops the NIC just as well; nor where the
+ * NIC itself pauses its switch, and so takes nothing. Where clocks differ bytes clear no link, and of many NICs that stand
+ * still together none is singled out.
  */
 function connectionsStall(context: Context, observation: LinkObservation): boolean | null {
   const stall = stallOf(context, observation);
   if (stall === null) return null;
+  if (losesDuring(observation, stall)) return true;
   const elsewhere = context
     .once(losingLinks)
     .some((other) => other.link !== observation.link && losesDuring(other, stall));
-  return elsewhere && !losesDuring(observation, stall) ? null : true;
+  const nic = context.topology.nics[context.topology.ports[observation.ends[0].port].nic];
+  if (elsewhere || pausesItsSwitch(context, nic, stall) === true) return null;
+  const together = (): number =>
+    context.once(observeNicStalls).filter((other) => other !== null && overlaps(other, stall)).length;
+  return context.clockSlackNs > 0 && together() > MOST_TOGETHER ? null : true;
 }
+
+/** A NIC that stands still takes its partners with it, in a ring one on either side. */
+const MOST_TOGETHER = 3;
 
 /** Few in a fabric of any size. */
 const losingLinks = (context: Context): LinkObservation[] =>
