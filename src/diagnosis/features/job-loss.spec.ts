@@ -80,4 +80,26 @@ describe('lost time of a job', () => {
     const ends = [1, 2.1, 3, 4.1, 5.1, 6, 7.1, 8, 9.1, 10.1, 11, 12.1];
     expect(lossOf(ends, 12.1, [[6.5, 9]]).lostNs).toBe(0);
   });
+
+  it('is none where another job starts and takes its share of the links, and is where the company stays', () => {
+    const ends = (slowFrom: number): number[] => {
+      const all = [0];
+      for (let step = 0; step < 40; step++) all.push(all[step] + (step < slowFrom ? 1 : 1.4));
+      return all.slice(1);
+    };
+    const lostBeside = (startS: number): number => {
+      const steps = new SeriesBuilder('job_steps', 'job:llm');
+      steps.push(0, 0);
+      ends(20).forEach((endS, index) => steps.push(endS * 1e9, index + 1));
+      const context = new Context({
+        topology,
+        jobs: [job, { ...job, name: 'other', startNs: startS * 1e9 }],
+        evidence: { fromNs: 0, toNs: 48e9, series: [steps.build()] },
+      });
+      return observeJobLosses(context, [])[0].lostNs;
+    };
+    expect(lostBeside(20)).toBe(0);
+    expect(lostBeside(0) / 1e9).toBeCloseTo(8, 0);
+    expect(lostBeside(2) / 1e9).toBeCloseTo(8, 0);
+  });
 });

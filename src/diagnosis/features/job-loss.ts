@@ -6,8 +6,9 @@
  * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
  * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
  * links, and their steps beat against each other in the best of fabrics. Without suspects only stalls and slowness that
- * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss. A checkpoint is
- * no part of the step after it. A restart loses the time without processes, and the steps that have to be done again.
+ * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss, and the pace is
+ * that of the same company of jobs: one that starts takes its share of the links. A checkpoint is no part of the step
+ * after it. A restart loses the time without processes, and the steps that have to be done again.
  */
 import { jobId } from '../../kernel/elements.js';
 import type { Job } from '../../workload/job.js';
@@ -81,12 +82,17 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
   const diedNs = deathOf(context, job);
   const restarts = context.once(observeRestarts).filter((restart) => restart.job === job);
   const single = stepReadings(context, job, diedNs, restarts);
-  const readings =
-    suspects.length > 0 ? single : inBlocks(excused(context, job, single), blockSize(single.length));
-  const pace = paceOf(readings, suspects);
   const known = { job, gpus: job.placement.length, diedNs, restarts };
+  // a suspect tells when to look; without one only what lasts within the same company is a loss
+  const parts =
+    suspects.length > 0
+      ? [single]
+      : byCompany(context, job, excused(context, job, single)).map((part) =>
+          inBlocks(part, blockSize(part.length)),
+        );
+  const pace = paceOf(parts.flat(), suspects);
   if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
-  const losses = lossesOf(readings, pace, suspects);
+  const losses = parts.flatMap((part) => lossesOf(part, paceOf(part, suspects) ?? pace, suspects));
   if (diedNs !== null && diedNs < context.window.toNs) {
     losses.push({ fromNs: diedNs, toNs: context.window.toNs, lostNs: context.window.toNs - diedNs });
   }
@@ -98,6 +104,23 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
     losses,
     lostNs: losses.reduce((sum, { lostNs }) => sum + lostNs, 0),
   };
+}
+
+/** Readings apart by which other jobs run: who starts in mid-run takes a share of the links, and that is no fault. */
+function byCompany(context: Context, job: Job, readings: readonly StepReading[]): StepReading[][] {
+  const changes = context.jobs
+    .filter((other) => other !== job)
+    .flatMap((other) => [other.startNs, completedNs(context, other) ?? Infinity])
+    .filter((timeNs) => timeNs > context.window.fromNs && timeNs < context.window.toNs)
+    .sort((one, other) => one - other);
+  const parts: StepReading[][] = [];
+  let from = 0;
+  for (const changeNs of [...changes, Infinity]) {
+    const part = readings.slice(from).filter(({ fromNs }) => fromNs < changeNs);
+    from += part.length;
+    if (part.length > 0) parts.push(part);
+  }
+  return parts;
 }
 
 function deathOf(context: Context, job: Job): number | null {
