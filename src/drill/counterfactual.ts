@@ -9,7 +9,7 @@ import { advancesTime, runsWorkload, type Fabric } from '../fabrics/contract/fab
 import { lostAgainstTwin, shapleyShares } from '../scoring/lost-time.js';
 import type { Evidence } from '../telemetry/series.js';
 import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';
-import type { DrillRecord } from './walk.js';
+import type { DrillRecord } from './record.js';
 
 /** Each of n faults takes part or not, so that there are 2^n histories. */
 const MOST_FAULTS = 3;

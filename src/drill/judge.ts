@@ -26,7 +26,7 @@ import type { Counterfactual } from './counterfactual.js';
 import type { Alignment } from './agenda.js';
 import type { Plan } from './plan.js';
 import { timeToExplainS } from './time-to-explain.js';
-import type { DrillRecord } from './walk.js';
+import type { DrillRecord } from './record.js';
 
 export interface Judgement {
   state: FinalState;

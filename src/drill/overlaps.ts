@@ -10,7 +10,7 @@ import { formatDurationNs } from '../kernel/units.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
 import type { Topology } from '../topology/model.js';
 import { portsOfElement } from '../scoring/fault-elements.js';
-import type { PlannedFault, PlannedImpairment } from './plan.js';
+import type { PlannedFault, PlannedImpairment } from './planned.js';
 
 /** One sentence for each pair of faults and element that they share. */
 export function overlapNotes(faults: readonly PlannedFault[], topology: Topology): string[] {

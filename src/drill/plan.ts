@@ -7,56 +7,18 @@
 import { InputError, withPointer, type InputIssue } from '../kernel/problem.js';
 import { Prng } from '../kernel/prng.js';
 import { formatDurationNs } from '../kernel/units.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import type { TruthEntry } from '../truth/truth.js';
 import { faultKind } from '../faults/catalog.js';
-import { impairedElement, undoText, type Impairment } from '../fabrics/contract/impairment.js';
-import {
-  tracesPaths,
-  type Fabric,
-  type FabricDescription,
-  type JobBoundary,
-} from '../fabrics/contract/fabric.js';
+import { impairedElement, undoText } from '../fabrics/contract/impairment.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
 import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
 import { resolveTarget } from './targets.js';
+import type { PlannedFault, PlannedImpairment, PlannedTrigger } from './planned.js';
 import { planTime } from './triggers.js';
 
-export interface PlannedImpairment {
-  /** Unique within the plan, `cut/0`; a run prefixes its own id. */
-  id: string;
-  impairment: Impairment;
-  /** ns from the run's start. */
-  atNs: number;
-  untilNs: number;
-}
-
-/** A boundary of a job with which a fault begins, in place of a planned instant. */
-export interface PlannedTrigger {
-  boundary: JobBoundary;
-  /** It is watched for from here on, ns from the run's start … */
-  fromNs: number;
-  /** … and given up here. */
-  untilNs: number;
-}
-
-export interface PlannedFault {
-  name: string;
-  kind: string;
-  parameters: unknown;
-  targets: ElementRef[];
-  /** With a trigger: the earliest that it could be, or about when it should; all times of the fault move with it. */
-  atNs: number;
-  trigger?: PlannedTrigger;
-  durationNs: number;
-  impairments: PlannedImpairment[];
-  /** Times are ns from the injection instant. */
-  truth: TruthEntry[];
-  /** Catalogue metrics that this fault is expected to move. */
-  expectedMetrics: string[];
-}
+export type { PlannedFault, PlannedImpairment, PlannedTrigger };
 
 export interface BlastRadius {
   links: string[];

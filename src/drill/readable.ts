@@ -6,7 +6,7 @@
  */
 import type { Fabric } from '../fabrics/contract/fabric.js';
 import { InputError } from '../kernel/problem.js';
-import type { PlannedFault } from './plan.js';
+import type { PlannedFault } from './planned.js';
 
 /** @throws InputError at the fault whose impairment the fabric can't read back */
 export async function checkReadable(faults: readonly PlannedFault[], fabric: Fabric): Promise<void> {

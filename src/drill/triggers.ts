@@ -10,7 +10,7 @@ import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
 import { idealStepNs } from '../workload/closed-form.js';
 import type { Job } from '../workload/job.js';
-import type { PlannedTrigger } from './plan.js';
+import type { PlannedTrigger } from './planned.js';
 
 export interface PlannedTime {
   atNs: number;

@@ -18,15 +18,17 @@ import {
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
-import { Agenda, type Alignment } from './agenda.js';
+import { Agenda } from './agenda.js';
 import { runCounterfactual } from './counterfactual.js';
 import { LatenessBook } from './lateness.js';
 import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
 import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
+import type { DrillRecord } from './record.js';
 import { Injector, type UndoJournal } from './undo.js';
 
 export { timeline } from './agenda.js';
+export type { DrillRecord };
 
 /** What the caller is told, and stores. Each call resolves only once its record is durable. */
 export interface DrillHooks {
@@ -54,23 +56,12 @@ export interface DrillInput {
   signal: AbortSignal;
 }
 
-/** What happened on the fabric, as far as scoring needs it. */
-export interface DrillRecord {
-  injectedNs: number | null;
-  revertedNs: number | null;
-  endNs: number;
-  truth: TruthEntry[];
-  /** Jobs whose routes crossed a target at injection; null where the fabric can't tell. */
-  exposedJobs: string[] | null;
-  /** Of faults with a trigger, in the order of their injection. */
-  alignments: Alignment[];
-}
-
 /** @returns the judgement; never throws for what the drill itself can end in, only when hooks fail */
 export async function runDrill(input: DrillInput): Promise<Judgement> {
   const { plan, fabric, hooks, signal } = input;
-  const injector = new Injector(fabric, input.journal);
   const pacer = pacerFor(fabric);
+  const placed = new Map<string, number>();
+  const injector = new Injector(fabric, input.journal, (id) => placed.set(id, pacer.nowNs));
   const record: DrillRecord = {
     injectedNs: null,
     revertedNs: null,
@@ -85,7 +76,7 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   try {
     await hooks.state('preflight');
     await preflight(plan, fabric);
-    if (!signal.aborted) setback = await perform(input, injector, pacer, record);
+    if (!signal.aborted) setback = await perform(input, { injector, pacer, placed }, record);
   } catch (error) {
     problem = error;
   } finally {
@@ -110,14 +101,21 @@ async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
   if (runsWorkload(fabric)) await fabric.startJobs();
 }
 
+/** What injecting takes. */
+interface Means {
+  injector: Injector;
+  pacer: Pacer;
+  /** When impairments were in place, by id, ns. */
+  placed: ReadonlyMap<string, number>;
+}
+
 /**
  * Everything between baseline and the last revert, in time order.
  * @returns why it went no further: an undo that failed when it was due, or a trigger that did not come
  */
 async function perform(
   input: DrillInput,
-  injector: Injector,
-  pacer: Pacer,
+  { injector, pacer, placed }: Means,
   record: DrillRecord,
 ): Promise<string | undefined> {
   const { plan, hooks, signal } = input;
@@ -153,7 +151,7 @@ async function perform(
       noteAlignment(action.fault, releases, pacer.nowNs, record);
       const { id, impairment, atNs, untilNs } = action.one;
       const applied = await injector.apply(id, action.fault, impairment, signal, untilNs - atNs);
-      const inPlaceNs = pacer.nowNs;
+      const inPlaceNs = placed.get(id) ?? pacer.nowNs;
       record.injectedNs ??= inPlaceNs;
       if (realTime) lateness.applied(action.fault, action.timeNs, inPlaceNs);
       if (applied && phase.now === 'injecting') await enter('holding', action.fault);

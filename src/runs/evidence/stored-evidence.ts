@@ -13,7 +13,7 @@ export interface StoredEvidence {
   sha256: string;
   bytes: number;
   /** The Arrow file, in order. */
-  parts(): AsyncGenerator<Buffer>;
+  parts: () => AsyncGenerator<Buffer>;
 }
 
 type Queries = Pick<DataSource | EntityManager, 'query'>;

@@ -1,0 +1,15 @@
+/** The course of a drill, for those that judge it. */
+import type { TruthEntry } from '../truth/truth.js';
+import type { Alignment } from './agenda.js';
+
+/** What happened on the fabric, as far as scoring needs it. */
+export interface DrillRecord {
+  injectedNs: number | null;
+  revertedNs: number | null;
+  endNs: number;
+  truth: TruthEntry[];
+  /** Jobs whose routes crossed a target at injection; null where the fabric can't tell. */
+  exposedJobs: string[] | null;
+  /** Of faults with a trigger, in the order of their injection. */
+  alignments: Alignment[];
+}
