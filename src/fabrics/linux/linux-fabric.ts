@@ -25,6 +25,7 @@ import type { Scheduler } from './controls/scheduler-knobs.js';
 import { HEADER_BYTES, type Lab } from './lab/lab.js';
 import { requireMachine } from './lab/requirements.js';
 import { jobsByElement, type JobFlow } from './lab/crossing.js';
+import { quoteCommand, quoteWord } from './undo/shell.js';
 import { UndoTimers } from './undo/timers.js';
 
 /** The jobs of a lab, as far as the fabric has to do with them. */
@@ -173,7 +174,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     const key = keyOf(knob);
     const hold = this.holds.get(key);
     if (hold === undefined) {
-      await knob.write(savedValue(knob, saved));
+      await giveBack(knob, savedValue(knob, saved));
       this.timers.disarm(key);
       return;
     }
@@ -183,7 +184,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
       if (worstOf(knob, hold) !== now) await knob.write(worstOf(knob, hold));
       return;
     }
-    await knob.write(hold.before);
+    await giveBack(knob, hold.before);
     this.holds.delete(key);
     if (this.timers.disarm(key)) this.endedEarly.push(id);
   }
@@ -234,6 +235,20 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
 
 const worstOf = (knob: Knob, hold: Hold): string =>
   [hold.before, ...hold.wanted.values()].reduce((worst, value) => knob.worse(worst, value));
+
+/** @throws Error that says what a person would have to do, where it can't be done from here */
+async function giveBack(knob: Knob, value: string): Promise<void> {
+  try {
+    await knob.write(value);
+  } catch (error) {
+    const steps = knob.undo(value).map(({ command, input }) => {
+      const line = quoteCommand(knob.node.place.argv(command));
+      return input === undefined ? line : `printf %s ${quoteWord(input)} | ${line}`;
+    });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${why}; by hand: ${steps.join('; ')}`, { cause: error });
+  }
+}
 
 function savedValue(knob: Knob, saved: ConfigurationSnapshot): string {
   const value = saved[knob.element]?.[knob.setting];

@@ -1,0 +1,185 @@
+/**
+ * What a lab and the faults in it leave behind when things go wrong: killed processes, killed builds, taken names, switches
+ * that vanish. One small lab, without jobs running.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { openFabric } from '../../src/fabrics/catalog.js';
+import type { Fabric } from '../../src/fabrics/contract/fabric.js';
+import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import { revertEntry } from '../../src/drill/undo.js';
+import { EnvironmentError } from '../../src/kernel/problem.js';
+import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
+import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
+import { until } from '../support/until.js';
+
+const why = whyNoLab('undo on a lab of Linux namespaces');
+
+const spec = {
+  topology: {
+    builder: 'leaf-spine',
+    leaves: 2,
+    spines: 1,
+    hostsPerLeaf: 1,
+    hostRate: '50Mbps',
+    fabricRate: '50Mbps',
+  },
+  settings: { mtu: '1448B', bfd: false },
+  lab: { undoMargin: '1s' },
+  jobs: [],
+};
+const definition = labDefinition(spec);
+const LINK = 'link:leaf-1/p2--spine-1/p1';
+const CUT: Impairment = { type: 'link-cut', link: LINK };
+const LOSS: Impairment = { type: 'blackhole', link: LINK, fromPort: 'port:leaf-1/p2' };
+
+const namespaces = (): string[] =>
+  execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.split(' ')[0])
+    .filter((name) => name.startsWith(definition.name))
+    .sort();
+
+const inNamespace = (device: string, ...command: string[]): string =>
+  execFileSync('ip', ['netns', 'exec', `${definition.name}-${device}`, ...command], { encoding: 'utf8' });
+
+const adminState = (device: string, port: string): string =>
+  /[<,]UP[,>]/.test(inNamespace(device, 'ip', 'link', 'show', port)) ? 'up' : 'down';
+
+const open = (): Promise<Fabric> =>
+  openFabric({ metadata: { name: definition.name }, spec: definition.spec }, 1);
+
+/** Opens the lab, applies what it is given as JSON for so many ns, and stays. */
+const PROGRAM = `
+import { openFabric } from './src/fabrics/catalog.js';
+const [definition, holdNs, ...impairments] = process.argv.slice(2).map((word) => JSON.parse(word));
+const fabric = await openFabric({ metadata: { name: definition.name }, spec: definition.spec }, 1);
+for (const [index, impairment] of impairments.entries()) await fabric.apply('run/' + index, impairment, holdNs);
+console.log('in place');
+setInterval(() => undefined, 1000);
+// programs that a lab starts, to be compiled with the rest
+if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js');
+`;
+
+(why === undefined ? describe : describe.skip)('a lab of Linux namespaces', () => {
+  let program: ChildProgram;
+
+  beforeAll(async () => {
+    program = compileProgram(PROGRAM);
+    await labUp(definition);
+  });
+
+  afterAll(async () => {
+    program.remove();
+    await labDown(definition);
+    expect(namespaces()).toEqual([]);
+  });
+
+  afterEach(() => {
+    inNamespace('leaf-1', 'ip', 'link', 'set', 'p2', 'up');
+    inNamespace('spine-1', 'ip', 'link', 'set', 'p1', 'up');
+  });
+
+  /** A process of its own that has applied these, killed without a chance to undo anything. */
+  async function killedAfter(holdNs: number, ...impairments: Impairment[]): Promise<void> {
+    const words = [definition, holdNs, ...impairments].map((word) => JSON.stringify(word));
+    const running = startProgram(program, words);
+    expect(await running.line()).toBe('in place');
+    running.process.kill('SIGKILL');
+    await running.ended;
+  }
+
+  it('is as it was when the lease ends, though the drill was killed', async () => {
+    await killedAfter(6e9, CUT, LOSS);
+    expect(adminState('leaf-1', 'p2')).toBe('down');
+    expect(inNamespace('spine-1', 'nft', 'list', 'tables')).toContain('loss_p1');
+    await until(
+      () => adminState('leaf-1', 'p2') === 'up' && adminState('spine-1', 'p1') === 'up',
+      'the link that comes back',
+    );
+    await until(
+      () => !inNamespace('spine-1', 'nft', 'list', 'tables').includes('loss_p1'),
+      'the end of the losses',
+    );
+  });
+
+  it('keeps a port down that was down before the drill', async () => {
+    inNamespace('leaf-1', 'ip', 'link', 'set', 'p2', 'down');
+    await killedAfter(1e9, CUT);
+    await until(() => adminState('spine-1', 'p1') === 'up', 'the other end');
+    const fabric = await open();
+    expect((await fabric.readBack(CUT))['port:leaf-1/p2']).toEqual({ 'admin-status': 'down' });
+    await fabric.close();
+  });
+
+  it('is not drilled where the timer of a killed drill would interfere, and another process can clear that', async () => {
+    await killedAfter(60e9, CUT);
+    const fabric = await open();
+    await expect(fabric.apply('mine', CUT)).rejects.toThrow(/undo timer of another drill/);
+    const saved = { 'port:leaf-1/p2': { 'admin-status': 'up' }, 'port:spine-1/p1': { 'admin-status': 'up' } };
+    expect(await revertEntry(fabric, { id: 'run/0', fault: 'f', impairment: CUT, saved })).toBeUndefined();
+    await fabric.apply('mine', CUT);
+    await fabric.revert('mine', CUT, saved);
+    expect(adminState('leaf-1', 'p2')).toBe('up');
+    await fabric.close();
+  });
+
+  it('says what to do by hand when a switch vanishes, and undoes the others', async () => {
+    const fabric = await open();
+    const saved = await fabric.readBack(CUT);
+    await fabric.apply('cut', CUT);
+    const name = `${definition.name}-spine-1`;
+    const [pid] = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n');
+    execFileSync('ip', ['netns', 'del', name]);
+    try {
+      const failure = await revertEntry(fabric, { id: 'cut', fault: 'f', impairment: CUT, saved });
+      expect(failure).toContain(`by hand: ip netns exec ${name} ip link set dev p1 up`);
+      expect(adminState('leaf-1', 'p2')).toBe('up');
+    } finally {
+      execFileSync('ip', ['netns', 'attach', name, pid]);
+    }
+    expect(await revertEntry(fabric, { id: 'cut', fault: 'f', impairment: CUT, saved })).toBeUndefined();
+    await fabric.close();
+  });
+
+  it('that is up is not built again', async () => {
+    await expect(labUp(definition)).rejects.toThrow(/is up already/);
+    expect(namespaces()).toHaveLength(5);
+  });
+
+  it('that an interrupted build has left is cleared by the next one', async () => {
+    const file = `/run/fabricdrill/labs/${definition.name}/record.json`;
+    const record = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...record, state: 'building', owner: '4194301-0' }));
+    await expect(open()).rejects.toThrow(/half built/);
+    const before = execFileSync('stat', ['-c', '%i', `/run/netns/${definition.name}-leaf-1`], {
+      encoding: 'utf8',
+    });
+    await labUp(definition);
+    const after = execFileSync('stat', ['-c', '%i', `/run/netns/${definition.name}-leaf-1`], {
+      encoding: 'utf8',
+    });
+    expect(after).not.toBe(before);
+    expect(namespaces()).toHaveLength(5);
+  });
+
+  it('leaves namespaces of others alone, whatever they are called', async () => {
+    const foreign = `${definition.name}-leaf-3`;
+    execFileSync('ip', ['netns', 'add', foreign]);
+    const taken = labDefinition(spec);
+    const name = `${taken.name}-host-1`;
+    execFileSync('ip', ['netns', 'add', name]);
+    try {
+      await expect(labUp(taken)).rejects.toThrow(EnvironmentError);
+      await labDown(definition);
+      expect(namespaces()).toEqual([foreign]);
+      expect(spawnSync('ip', ['netns', 'pids', name]).status).toBe(0);
+    } finally {
+      execFileSync('ip', ['netns', 'del', foreign]);
+      execFileSync('ip', ['netns', 'del', name]);
+    }
+    await expect(open()).rejects.toThrow(/is not up/);
+    await labUp(definition);
+  });
+});
