@@ -17,7 +17,10 @@ const mean = (values: ArrayLike<number>): number =>
 
 function solve(network: CongestionNetwork, flows: readonly CongestionFlow[]) {
   const asked = twin(network, flows);
-  return new Equilibrium(asked.network).solve(asked.flows);
+  const { dcqcn } = asked.network;
+  // The fluid's receivers echo a mark in each interval that a sender can answer.
+  const echoing = dcqcn && { ...dcqcn, cnpIntervalNs: dcqcn.decreaseIntervalNs };
+  return new Equilibrium({ ...asked.network, dcqcn: echoing }).solve(asked.flows);
 }
 
 function recorded(name: string) {
@@ -90,6 +93,9 @@ describe('DCQCN', () => {
     const found = solve(network, flows);
     const fluid = longRun(network, flows, fromNs, toNs);
     expect(relative(mean(found.rate.subarray(0, flows.length)), mean(fluid.rate))).toBeLessThan(0.05);
+    flows.forEach((_, flow) => expect(relative(found.rate[flow], fluid.rate[flow])).toBeLessThan(0.2));
+    const sent = mean(found.pathCnpPerNs.subarray(0, flows.length));
+    expect(relative(sent, mean(fluid.cutsPerNs))).toBeLessThan(0.25);
     const bottleneck = fluid.queueBytes.indexOf(Math.max(...fluid.queueBytes));
     expect(relative(found.queueBytes[bottleneck], fluid.queueBytes[bottleneck])).toBeLessThan(0.2);
     const marks = (found.markRatio[bottleneck] * found.carriedRate[bottleneck]) / network.packetBytes;
