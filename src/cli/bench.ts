@@ -42,6 +42,7 @@ const BENCHES = {
   flow: { file: 'bench/flow.js', run: 'runFlowBench' },
   accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench', seeds: '1..9' },
   explain: { file: 'bench/explain.js', run: 'runExplainBench', seeds: '10001..10380', drawn: true },
+  gate: { file: 'bench/gate.js', run: 'runGateBench', seeds: '1..200', drawn: true },
 } as const satisfies Record<string, BenchEntry>;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];

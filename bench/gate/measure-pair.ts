@@ -1,0 +1,50 @@
+/** One gate of the bench: a suite on a pair of fabrics, on all cores, nothing kept. */
+import type { Experiment } from '../../src/experiments/definition/experiment.js';
+import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
+import type { Suite } from '../../src/experiments/definition/suite.js';
+import type { GateVerdict } from '../../src/gate/result.js';
+import { conductGate } from '../../src/gates/conduct/conduct.js';
+import { checkGate } from '../../src/gates/conduct/gate-input.js';
+import { RunPool } from '../../src/gates/conduct/pool.js';
+
+export interface Pair {
+  name: string;
+  /** What the gate should say. */
+  wanted: GateVerdict;
+  suite: Suite;
+  experiments: readonly Experiment[];
+  baseline: FabricDocument;
+  candidate: FabricDocument;
+}
+
+export interface PairOutcome {
+  name: string;
+  wanted: GateVerdict;
+  verdict: GateVerdict;
+  runs: number;
+  /** Every figure of both sides is the same at every seed. */
+  identical: boolean;
+}
+
+/** @param threads as many as there are cores, if left out */
+export async function gateOfPair({ name, wanted, ...input }: Pair, threads?: number): Promise<PairOutcome> {
+  const gate = checkGate(input);
+  const pool = new RunPool(gate, threads);
+  const seen = new Map<string, Partial<Record<'baseline' | 'candidate', string>>>();
+  try {
+    const result = await conductGate({
+      gate,
+      version: 'bench',
+      execute: async (task) => {
+        const run = await pool.execute(task);
+        const key = `${task.experiment}/${task.seed}`;
+        seen.set(key, { ...seen.get(key), [task.side]: JSON.stringify(run.outcome) });
+        return run;
+      },
+    });
+    const identical = [...seen.values()].every(({ baseline, candidate }) => baseline === candidate);
+    return { name, wanted, verdict: result.verdict, runs: result.run.runs, identical };
+  } finally {
+    await pool.close();
+  }
+}
