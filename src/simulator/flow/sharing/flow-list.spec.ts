@@ -17,6 +17,19 @@ describe('runFlowList', () => {
     expect(makespanNs).toBe(40);
   });
 
+  it('lets flows on one path have the same rate, whenever they start, and end by what each has to send', () => {
+    const { finishNs, rateChanges } = runFlowList(Float64Array.of(10, 10), [
+      flow([0], 300),
+      flow([0], 100),
+      flow([0], 100),
+      flow([0, 1], 400),
+      flow([0], 100, { startNs: 40 }),
+    ]);
+    // Four share until 40; then one has 200 to go, the newcomer 100, and the one over two links 300.
+    expect([...finishNs]).toEqual([90, 40, 40, 100, 70]);
+    expect(rateChanges).toBeLessThan(10);
+  });
+
   it('solves once for all that happens at one instant', () => {
     const { solves } = runFlowList(
       Float64Array.of(10, 10, 10),

@@ -2,7 +2,7 @@
  * A plain list of flows on links of fixed capacity, run to the end: when does each one finish?
  *
  * Event-driven: rates change only when a flow starts or its last byte has left, so bytes are brought up to date only
- * for flows whose rate changes, and everything that happens at one instant is followed by a single max-min solve.
+ * for paths whose rate changes, and everything that happens at one instant is followed by a single max-min solve.
  * A flow may start at a time, or once others are finished (a step of a collective). Its finish is the end of its
  * transfer plus a fixed latency: propagation, store and forward, the last ACK. This is what accuracy cases and
  * benches use; the engine for drills has its own events. Not modelled: queues, loss, congestion control, faults.
@@ -10,6 +10,7 @@
 import { IndexedHeap } from '../../../kernel/heap.js';
 import { InputError } from '../../../kernel/problem.js';
 import { MaxMin } from './maxmin.js';
+import { PathClasses } from './path-classes.js';
 
 /** One flow of the list; its id is its place in the list. */
 export interface ListedFlow {
@@ -32,7 +33,7 @@ export interface FlowListResult {
   finishNs: Float64Array;
   /** Last finish among the flows that finish, ns; 0 for an empty list. */
   makespanNs: number;
-  /** How many times the rates were solved, and how many rates changed in all. */
+  /** How many times the rates were solved, and how many paths got another rate in all. */
   solves: number;
   rateChanges: number;
 }
@@ -55,7 +56,8 @@ export function runFlowList(capacities: Float64Array, flows: readonly ListedFlow
 }
 
 class FlowListRun {
-  private readonly solver: MaxMin;
+  private readonly classes: PathClasses;
+  /** By flow: its start or the end of its latency; after all flows, by class: the next end of a transfer. */
   private readonly events: IndexedHeap;
   private readonly phase: Uint8Array;
   /** Flows that wait for flow f: `waiters[waiterStart[f] .. waiterStart[f + 1])`. */
@@ -64,11 +66,6 @@ class FlowListRun {
   private readonly waitsFor: Int32Array;
   private readonly startNs: Float64Array;
   private readonly finishNs: Float64Array;
-  private readonly remainingBytes: Float64Array;
-  private readonly rates: Float64Array;
-  private readonly updatedNs: Float64Array;
-  private readonly variableOf: Int32Array;
-  private readonly flowOf: Int32Array;
   private makespanNs = 0;
   private solves = 0;
   private rateChanges = 0;
@@ -78,17 +75,12 @@ class FlowListRun {
     private readonly flows: readonly ListedFlow[],
   ) {
     const count = flows.length;
-    this.solver = new MaxMin(capacities);
-    this.events = new IndexedHeap(Math.max(1, count));
+    this.classes = new PathClasses(new MaxMin(capacities), flows);
+    this.events = new IndexedHeap(Math.max(1, count + this.classes.count));
     this.phase = new Uint8Array(count);
     this.waitsFor = new Int32Array(count);
     this.startNs = new Float64Array(count).fill(Infinity);
     this.finishNs = new Float64Array(count).fill(Infinity);
-    this.remainingBytes = new Float64Array(count);
-    this.rates = new Float64Array(count);
-    this.updatedNs = new Float64Array(count);
-    this.variableOf = new Int32Array(count);
-    this.flowOf = new Int32Array(count);
     this.waiterStart = new Int32Array(count + 1);
     this.waiters = this.listWaiters();
     for (let flow = 0; flow < count; flow++) {
@@ -116,41 +108,35 @@ class FlowListRun {
     };
   }
 
-  /** The next thing in the flow's life; true when it changes who shares the links. */
-  private happen(flow: number, nowNs: number): boolean {
-    if (this.phase[flow] === WAITING) {
-      this.startTransfer(flow, nowNs);
+  /** The next thing in the life of a flow, or of a class; true when it changes who shares the links. */
+  private happen(item: number, nowNs: number): boolean {
+    // The event's own time counts, not the instant's: the two may differ by rounding.
+    const dueNs = this.events.keyOf(item);
+    if (item >= this.flows.length) {
+      this.endTransfer(item - this.flows.length, dueNs, nowNs);
       return true;
     }
-    if (this.phase[flow] === IN_FLIGHT) {
-      this.finish(flow, nowNs);
+    if (this.phase[item] === IN_FLIGHT) {
+      this.finish(item, dueNs, nowNs);
       return false;
     }
-    this.solver.remove(this.variableOf[flow]);
-    const latencyNs = this.flows[flow].latencyNs ?? 0;
-    if (latencyNs > 0) {
-      this.phase[flow] = IN_FLIGHT;
-      this.events.set(flow, this.events.keyOf(flow) + latencyNs);
-    } else {
-      this.finish(flow, nowNs);
-    }
+    this.phase[item] = TRANSFER;
+    this.startNs[item] = nowNs;
+    this.classes.enter(item, this.flows[item].wireBytes, nowNs);
     return true;
   }
 
-  private startTransfer(flow: number, nowNs: number): void {
-    const { links, coefficients, wireBytes } = this.flows[flow];
-    const variable = this.solver.add(links, coefficients);
-    this.variableOf[flow] = variable;
-    this.flowOf[variable] = flow;
-    this.phase[flow] = TRANSFER;
-    this.startNs[flow] = nowNs;
-    this.updatedNs[flow] = nowNs;
-    this.remainingBytes[flow] = wireBytes;
+  private endTransfer(pathClass: number, dueNs: number, nowNs: number): void {
+    const flow = this.classes.end(pathClass, dueNs);
+    const latencyNs = this.flows[flow].latencyNs ?? 0;
+    this.phase[flow] = IN_FLIGHT;
+    if (latencyNs > 0) this.events.set(flow, dueNs + latencyNs);
+    else this.finish(flow, dueNs, nowNs);
+    // Another flow of the class may end at the same instant.
+    this.schedule(pathClass);
   }
 
-  /** The event's own time counts, not the instant's: the two may differ by rounding. */
-  private finish(flow: number, nowNs: number): void {
-    const finishNs = this.events.keyOf(flow);
+  private finish(flow: number, finishNs: number, nowNs: number): void {
     this.finishNs[flow] = finishNs;
     if (finishNs > this.makespanNs) this.makespanNs = finishNs;
     for (let index = this.waiterStart[flow]; index < this.waiterStart[flow + 1]; index++) {
@@ -160,25 +146,17 @@ class FlowListRun {
     }
   }
 
-  /** Solves, and moves the end of every transfer whose rate changed. */
+  /** Solves, and moves the ends of transfers on paths whose rate or flows changed. */
   private share(nowNs: number): void {
-    const solver = this.solver;
-    solver.solve();
-    const count = solver.changedCount;
     this.solves++;
-    this.rateChanges += count;
-    for (let index = 0; index < count; index++) {
-      const variable = solver.changed(index);
-      const flow = this.flowOf[variable];
-      const sentBytes = this.rates[flow] > 0 ? this.rates[flow] * (nowNs - this.updatedNs[flow]) : 0;
-      const remainingBytes = Math.max(0, this.remainingBytes[flow] - sentBytes);
-      const rate = solver.rate(variable);
-      this.remainingBytes[flow] = remainingBytes;
-      this.updatedNs[flow] = nowNs;
-      this.rates[flow] = rate;
-      if (rate > 0) this.events.set(flow, nowNs + remainingBytes / rate);
-      else this.events.remove(flow);
-    }
+    this.rateChanges += this.classes.share(nowNs, (pathClass) => this.schedule(pathClass));
+  }
+
+  private schedule(pathClass: number): void {
+    const endNs = this.classes.endNs(pathClass);
+    const item = this.flows.length + pathClass;
+    if (endNs < Infinity) this.events.set(item, endNs);
+    else this.events.remove(item);
   }
 
   private listWaiters(): Int32Array {
