@@ -114,7 +114,7 @@ describe('a plan', () => {
     });
     await expect(plan({ faults: [burst(3)] })).resolves.toBeDefined();
     const [issue] = await issuesOf(plan({ faults: [{ ...FAULT, name: 'first' }, burst(5)] }));
-    expect(issue.pointer).toBe('/spec/faults/1');
+    expect(issue.pointer).toBe('/spec/faults/1/params/priority');
     expect(issue.message).toContain('no queue serves priority 5');
   });
 
