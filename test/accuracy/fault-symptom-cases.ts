@@ -3,8 +3,8 @@
  *
  * `also` is what moves beyond what the kind promises, as a consequence; all else must stay as in a control.
  */
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import type { MetricName } from '../../src/telemetry/catalog.js';
+import type { FabricName } from './fault-symptom-fabrics.js';
 
 /** Everything a device tells falls silent with it. */
 const SILENT_WITH_A_SWITCH: readonly MetricName[] = [
@@ -49,45 +49,6 @@ export interface Case {
   also: readonly MetricName[];
 }
 
-export interface FabricOfTable {
-  file: string;
-  from?: string;
-  to?: string;
-  loaded?: true;
-}
-
-/** Fabrics by name: file of experiments, what is changed in it, and whether a load is on it all the time. */
-export const FABRICS = {
-  rails: { file: 'fabrics/rail-64.yaml' },
-  /** Two links between each leaf and each spine. */
-  parallel: { file: 'fabrics/rail-64.yaml', from: 'spines: 2', to: 'spines: 2\n    linksPerSpine: 2' },
-  spare: { file: 'fabrics/rail-64-spare.yaml' },
-  /** Three tiers of switches. */
-  tiers: { file: 'ecmp-collision.yaml' },
-  /** Steps that are mostly communication. */
-  lean: { file: 'fabrics/rail-64.yaml', from: 'compute: 400ms', to: 'compute: 50ms' },
-  /** Settings of queues matter where there are queues. */
-  busy: { file: 'fabrics/rail-64.yaml', loaded: true },
-  /** Settings of pauses matter where nothing else holds the senders. */
-  paused: {
-    file: 'fabrics/rail-64.yaml',
-    from: '  jobs:',
-    to: '  settings: { dcqcn: { on: false } }\n  jobs:',
-    loaded: true,
-  },
-} satisfies Record<string, FabricOfTable>;
-/** On leaf-1, from the start. */
-export const LOAD: Impairment = {
-  type: 'traffic',
-  name: 'background',
-  fromNics: ['nic:host-2/nic-0', 'nic:host-3/nic-0', 'nic:host-4/nic-0'],
-  toNic: 'nic:host-1/nic-0',
-  rateGbps: 200,
-  priority: 3,
-  queuePairs: 4,
-};
-export type FabricName = keyof typeof FABRICS;
-
 const HOST_LINK = 'link:host-1/nic-0--leaf-1/p1';
 const NIC = 'nic:host-1/nic-0';
 const LEAF = 'device:leaf-1';
@@ -106,6 +67,15 @@ const JOB_PACE = [
   'job_flow_p99_s',
 ] as const;
 const PACE = [...JOB_PACE, 'rank_wait_time_s'] as const;
+/** Of a job with an all-to-all, checkpoints and an end. */
+const TO_THE_END = [
+  'job_alltoall_latency_s',
+  'job_alltoall_latency_p99_s',
+  'job_checkpoint_time_s',
+  'job_completion_time_s',
+  'job_state',
+  'host_allocated_gpus',
+] as const;
 /** Collectives themselves are as fast as ever. */
 const SLOWER_STEPS = ['job_steps', 'job_step_time_s', 'job_gpu_utilisation'] as const;
 /** Queue pairs that lose packets wait and try again. */
@@ -196,9 +166,11 @@ export const CASES: readonly Case[] = [
   {
     kind: 'speed-downgrade',
     variant: 'renegotiated',
-    params: { variant: 'renegotiated', rate: '50Gbps' },
+    params: { variant: 'renegotiated', rate: '10Gbps' },
     target: HOST_LINK,
-    also: [...FEWER_BITS, ...BYTES, ...PACE, ...CONTENTION, ...PEAKS],
+    fabric: 'finite',
+    // What all send to the slow NIC at once waits until it pauses who sends.
+    also: [...FEWER_BITS, ...BYTES, ...PACE, ...CONTENTION, ...PEAKS, ...PAUSES, ...TO_THE_END],
   },
   {
     kind: 'speed-downgrade',
