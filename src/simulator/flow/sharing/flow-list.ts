@@ -133,7 +133,7 @@ class FlowListRun {
     if (latencyNs > 0) this.events.set(flow, dueNs + latencyNs);
     else this.finish(flow, dueNs, nowNs);
     // Another flow of the class may end at the same instant.
-    this.schedule(pathClass);
+    this.classes.schedule(pathClass, this.events, this.flows.length);
   }
 
   private finish(flow: number, finishNs: number, nowNs: number): void {
@@ -149,14 +149,7 @@ class FlowListRun {
   /** Solves, and moves the ends of transfers on paths whose rate or flows changed. */
   private share(nowNs: number): void {
     this.solves++;
-    this.rateChanges += this.classes.share(nowNs, (pathClass) => this.schedule(pathClass));
-  }
-
-  private schedule(pathClass: number): void {
-    const endNs = this.classes.endNs(pathClass);
-    const item = this.flows.length + pathClass;
-    if (endNs < Infinity) this.events.set(item, endNs);
-    else this.events.remove(item);
+    this.rateChanges += this.classes.share(nowNs, this.events, this.flows.length);
   }
 
   private listWaiters(): Int32Array {

@@ -5,6 +5,7 @@
  * rate is that of each. All of them receive the same bytes from when they start; who has the least to go ends first. So
  * a list of many flows on few paths costs its paths. Not modelled: caps of single flows.
  */
+import type { IndexedHeap } from '../../../kernel/heap.js';
 import { MinHeap } from './min-heap.js';
 import type { MaxMin } from './maxmin.js';
 
@@ -21,13 +22,15 @@ export class PathClasses {
   readonly rate: Float64Array;
   /** By class: its flows under way, by what the class has served when they end. */
   private readonly members: MinHeap[] = [];
+  /** By class: what it has served when the next of them ends, Infinity without any; apart, since it is read most. */
+  private readonly leastEnd: Float64Array;
   /** By class: bytes that each flow would have that was there all the time, and up to when. */
   private readonly served: Float64Array;
   private readonly updatedNs: Float64Array;
   /** By class: its variable or -1, and how many flows that stands for. By variable: its class. */
   private readonly variable: Int32Array;
   private readonly solvedFor: Int32Array;
-  private readonly classOfVariable: number[] = [];
+  private readonly classOfVariable: Int32Array;
   private readonly patterns: Pattern[] = [];
   private readonly isDirty: Uint8Array;
   private readonly dirty: number[] = [];
@@ -50,10 +53,12 @@ export class PathClasses {
     });
     this.count = this.patterns.length;
     this.rate = new Float64Array(this.count);
+    this.leastEnd = new Float64Array(this.count).fill(Infinity);
     this.served = new Float64Array(this.count);
     this.updatedNs = new Float64Array(this.count);
     this.variable = new Int32Array(this.count).fill(-1);
     this.solvedFor = new Int32Array(this.count);
+    this.classOfVariable = new Int32Array(this.count);
     this.isDirty = new Uint8Array(this.count);
   }
 
@@ -62,48 +67,63 @@ export class PathClasses {
     const pathClass = this.classOf[flow];
     this.advance(pathClass, nowNs);
     this.members[pathClass].push(flow, this.served[pathClass] + bytes);
+    this.leastEnd[pathClass] = this.members[pathClass].leastKey;
     this.touch(pathClass);
   }
 
   /** The flow of a class that ends at this instant; the next one may do so as well. */
   end(pathClass: number, nowNs: number): number {
-    this.served[pathClass] = this.members[pathClass].leastKey;
+    this.served[pathClass] = this.leastEnd[pathClass];
     this.updatedNs[pathClass] = nowNs;
     this.touch(pathClass);
     const flow = this.members[pathClass].pop();
+    this.leastEnd[pathClass] = this.members[pathClass].leastKey;
     if (this.members[pathClass].size === 0) this.served[pathClass] = 0;
     return flow;
   }
 
   /** When the next flow of a class ends at the present rate, Infinity if none does. */
-  endNs(pathClass: number): number {
+  private endNs(pathClass: number): number {
     const rate = this.rate[pathClass];
-    if (this.members[pathClass].size === 0 || rate === 0) return Infinity;
-    const left = Math.max(0, this.members[pathClass].leastKey - this.served[pathClass]);
+    if (rate === 0) return Infinity;
+    const left = Math.max(0, this.leastEnd[pathClass] - this.served[pathClass]);
     return this.updatedNs[pathClass] + left / rate;
   }
 
   /**
    * Shares the links among those that send from now on.
-   * @param moved told of each class whose next end may be another
+   * @param ends receives the next end of each class that has another one, as item `firstItem` + class
    * @returns how many rates changed
    */
-  share(nowNs: number, moved: (pathClass: number) => void): number {
-    const { solver, dirty } = this;
+  share(nowNs: number, ends: IndexedHeap, firstItem: number): number {
+    const { solver, dirty, classOfVariable, leastEnd, rate, served, updatedNs } = this;
     for (const pathClass of dirty) this.tell(pathClass);
     solver.solve();
-    for (let index = 0; index < solver.changedCount; index++) {
-      const pathClass = this.classOfVariable[solver.changed(index)];
-      this.advance(pathClass, nowNs);
-      this.rate[pathClass] = solver.rate(this.variable[pathClass]);
-      if (this.isDirty[pathClass] === 0) moved(pathClass);
+    const count = solver.changedCount;
+    for (let index = 0; index < count; index++) {
+      const id = solver.changed(index);
+      const pathClass = classOfVariable[id];
+      if (rate[pathClass] > 0)
+        served[pathClass] += rate[pathClass] * Math.max(0, nowNs - updatedNs[pathClass]);
+      updatedNs[pathClass] = nowNs;
+      const now = (rate[pathClass] = solver.rate(id));
+      const item = firstItem + pathClass;
+      if (now > 0) ends.set(item, nowNs + Math.max(0, leastEnd[pathClass] - served[pathClass]) / now);
+      else ends.remove(item);
     }
     for (const pathClass of dirty) {
       this.isDirty[pathClass] = 0;
-      moved(pathClass);
+      this.schedule(pathClass, ends, firstItem);
     }
     dirty.length = 0;
-    return solver.changedCount;
+    return count;
+  }
+
+  /** Sets the next end of a class. */
+  schedule(pathClass: number, ends: IndexedHeap, firstItem: number): void {
+    const endNs = this.endNs(pathClass);
+    if (endNs < Infinity) ends.set(firstItem + pathClass, endNs);
+    else ends.remove(firstItem + pathClass);
   }
 
   private tell(pathClass: number): void {
