@@ -3,7 +3,8 @@
  *
  * Each line names a metric of the catalogue, the PromQL that gives it in the catalogue's unit, and how its labels name an
  * element. PromQL does the arithmetic (`node_network_speed_bytes * 8 / 1e9`). Secrets are no part of a file: a header's
- * value comes from an environment variable. Not modelled: recording rules, remote read, other time-series databases than
+ * value comes from an environment variable, of those that are meant for it only, since whoever may write a fabric file
+ * could have any other sent to a host of his own. Not modelled: recording rules, remote read, other time-series databases than
  * those that answer Prometheus' HTTP API.
  */
 import { z } from 'zod';
@@ -37,8 +38,13 @@ export const prometheusSchema = z.strictObject({
     .strictObject({
       env: z
         .string()
-        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
-        .describe('the environment variable that holds the token'),
+        .regex(
+          /^FABRICDRILL_PROMETHEUS_[A-Z0-9_]+$/,
+          'must be an environment variable whose name begins with FABRICDRILL_PROMETHEUS_',
+        )
+        .describe(
+          'the environment variable that holds the token; one of the same name with _FOR behind it says to which origin alone it may go',
+        ),
       scheme: z
         .string()
         .regex(/^[A-Za-z]+$/)

@@ -184,10 +184,15 @@ describe('metrics from Prometheus', () => {
 
   it('are asked for with the token that the environment holds, and never without one that is named', async () => {
     serve(LABELS, [[1, '1']]);
-    const authorization = { env: 'SITE_TOKEN' };
-    await read({ authorization }, { SITE_TOKEN: 'secret' });
+    const env = 'FABRICDRILL_PROMETHEUS_SITE';
+    const authorization = { env };
+    await read({ authorization }, { [env]: 'secret', [`${env}_FOR`]: url });
     expect(asked[0].headers.authorization).toBe('Bearer secret');
-    await expect(async () => read({ authorization }, {})).rejects.toThrow(/SITE_TOKEN.*is not set/);
+    await expect(async () => read({ authorization }, {})).rejects.toThrow(/_SITE.*is not set/);
+    const elsewhere = { [env]: 'secret', [`${env}_FOR`]: 'https://prometheus.site.example' };
+    await expect(async () => read({ authorization }, elsewhere)).rejects.toThrow(
+      /is for https:\/\/prometheus.site/,
+    );
   });
 
   it('that can not be had say why: a wrong query, a refusal, a redirect, nonsense, silence', async () => {
@@ -236,7 +241,7 @@ describe('metrics from Prometheus', () => {
   it.each([
     [{ url: 'ftp://a' }, /http or https/],
     [{ url: 'http://user:secret@a' }, /no user and password/],
-    [{ authorization: { env: 'A B' } }, /name of an environment variable/],
+    [{ authorization: { env: 'DATABASE_URL' } }, /begins with FABRICDRILL_PROMETHEUS_/],
     [{ step: '1ms' }, /from 100ms/],
     [{ metrics: [] }, /metrics|Too small/],
   ])('settings that can not be meant are refused: %j', (changes, message) => {

@@ -24,7 +24,7 @@ import type { WatchConfiguration, WatchedNode, WatchReading } from './watch-prot
 
 const LOOKS_PER_POLL = 8;
 const LEAST_LOOK_NS = 50e6;
-const FIRST_READINGS_MS = 15_000;
+const FIRST_READINGS_MS = 30_000;
 const END_MS = 2000;
 
 export interface CollectorOptions {
