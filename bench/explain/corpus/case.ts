@@ -47,7 +47,7 @@ export type Attempt = Record<string, unknown> & { kind: string; target: Target }
 
 /**
  * The case of a seed; the same seed gives the same case.
- * @param redraw another scene for the same fault, where the last one has no target for it
+ * @param redraw another scene for the same fault, and another second fault, where the last one has no target for them
  */
 export function caseOf(seed: number, redraw = 0): CorpusCase {
   const random = caseRandom(seed);
@@ -56,7 +56,10 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
   const control = sort === 'one fault' || sort === 'two faults' ? null : sort;
   const entries =
     control === null
-      ? drawEntries(even.entry, sort === 'two faults' ? random.stream('second') : null)
+      ? drawEntries(
+          even.entry,
+          sort === 'two faults' ? random.stream(redraw === 0 ? 'second' : `second ${redraw}`) : null,
+        )
       : controlEntries(control);
   const needs = needsOf(entries);
   const lateStartNs = Math.round(between(random, 14e9, 18e9));

@@ -11,8 +11,6 @@
  * Sources: NTP's usual errors under load; Huygens (Geng et al., NSDI 2018), which does the same with probes.
  */
 import { elementName } from '../../kernel/elements.js';
-import { metricDefinition } from '../../telemetry/catalog.js';
-import { seriesWith } from '../../telemetry/series.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Link } from '../../topology/model.js';
 import { connectionsOf } from './byte-accounts.js';
@@ -22,6 +20,7 @@ import { receivedEarly, wireBytes } from './conservation.js';
 import { Context } from './context.js';
 import type { DiagnosisInput } from './context.js';
 import { freshColumn } from './samples.js';
+import { ShiftedSeries } from './shifted-series.js';
 import type { Column } from './samples.js';
 import { median } from './statistics.js';
 
@@ -29,7 +28,7 @@ import { median } from './statistics.js';
 const LINKS_ASKED = 2;
 const LINKS_FITTED = 6;
 /** A fit costs: in a large fabric some links stand for all. */
-const MOST_DOUBTED = 600;
+const MOST_DOUBTED = 48;
 /** NICs of a host whose connections place it beside the clock of the jobs. */
 const NICS_ASKED = 3;
 /** A link whose counters fit elsewhere nearly as well does not count. */
@@ -213,26 +212,15 @@ function added(columns: readonly Column[]): Column | null {
 /** All series by one clock. */
 function shiftAll(context: Context, { evidence }: DiagnosisInput, offsets: Float64Array): Series[] {
   const byName = new Map(context.topology.devices.map(({ name, index }) => [name, offsets[index]]));
+  const byElement = new Map<string, number>();
   return evidence.series.map((series) => {
-    const owner =
-      /^(device|port|queue|nic):/.test(series.element) && elementName(series.element).split('/')[0];
-    const offsetNs = owner === false ? 0 : (byName.get(owner) ?? 0);
-    return offsetNs === 0 ? series : shifted(series, offsetNs, context);
-  });
-}
-
-/** A state that held when the window began held then by any clock; what falls out of the window is left out. */
-function shifted(series: Series, offsetNs: number, { window }: Context): Series {
-  const isState = metricDefinition(series.metric)?.sampling !== 'poll';
-  const timesNs = Float64Array.from(series.timesNs, (timeNs) =>
-    isState && timeNs === window.fromNs ? timeNs : timeNs - offsetNs,
-  );
-  const kept = [...timesNs.keys()].filter(
-    (at) => timesNs[at] >= window.fromNs && timesNs[at] <= window.toNs && !(timesNs[at] <= timesNs[at - 1]),
-  );
-  return seriesWith(series, {
-    timesNs: Float64Array.from(kept, (at) => timesNs[at]),
-    values: Float64Array.from(kept, (at) => series.values[at]),
-    quality: Uint8Array.from(kept, (at) => series.quality[at]),
+    let offsetNs = byElement.get(series.element);
+    if (offsetNs === undefined) {
+      const owner =
+        /^(device|port|queue|nic):/.test(series.element) && elementName(series.element).split('/')[0];
+      offsetNs = owner === false ? 0 : (byName.get(owner) ?? 0);
+      byElement.set(series.element, offsetNs);
+    }
+    return offsetNs === 0 ? series : new ShiftedSeries(series, offsetNs, context.window);
   });
 }

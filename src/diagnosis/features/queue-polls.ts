@@ -24,7 +24,7 @@ export interface QueuePoll extends Interval {
   marks: number;
   /** Share of the packets that left marked; 1 when bytes were not counted. */
   markShare: number;
-  /** The port was kept from sending for a part of it. */
+  /** The port was kept from sending for a part of it, or of the poll before, whose queue it still drains. */
   held: boolean;
 }
 
@@ -62,7 +62,9 @@ function pollsOf(context: Context, port: number): QueuePoll[] {
         atPoll: next < now.count && now.timesNs[next] === during.toNs ? now.values[next] : NaN,
         marks,
         markShare: bytes > 0 ? (marks * PACKET_BYTES) / bytes : 1,
-        held: held.some((poll) => overlaps(poll, during)),
+        held: held.some((poll) =>
+          overlaps(poll, { fromNs: 2 * during.fromNs - during.toNs, toNs: during.toNs }),
+        ),
       });
     }
     return polls;

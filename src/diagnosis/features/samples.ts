@@ -38,6 +38,8 @@ const columns = new WeakMap<Series, Column>();
 
 export function freshColumn(series: Series | undefined): Column {
   if (series === undefined) return EMPTY;
+  // most series of a large fabric are constant, and to keep them all would take more memory than to read them again
+  if (series.constant === true) return readFresh(series);
   let column = columns.get(series);
   if (column === undefined) columns.set(series, (column = readFresh(series)));
   return column;
@@ -64,7 +66,8 @@ function readFresh(series: Series): Column {
   return column;
 }
 
-export const freshCount = (series: Series | undefined): number => freshColumn(series).count;
+export const freshCount = (series: Series | undefined): number =>
+  series?.regular === true ? series.timesNs.length : freshColumn(series).count;
 
 /** The same, one by one; for series of which few are looked at. */
 export function freshSamples(series: Series | undefined): Sample[] {

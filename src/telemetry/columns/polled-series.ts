@@ -44,7 +44,9 @@ export class PolledSeries implements Series {
   ) {}
 
   get timesNs(): Float64Array {
-    return (this.samples ?? this.load()).timesNs;
+    if (this.samples !== undefined) return this.samples.timesNs;
+    // who only counts samples need not read them
+    return this.regular ? this.column.clock.samples(this.range).timesNs : this.load().timesNs;
   }
 
   get values(): Float64Array {
