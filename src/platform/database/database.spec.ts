@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { KeepEvidenceInParts1795932000000 } from '../../../migrations/1795932000000-keep-evidence-in-parts.js';
 import { MIGRATIONS } from '../../../migrations/index.js';
 import {
   createTestDatabase,
@@ -24,6 +25,8 @@ class AddColours1900000000000 implements MigrationInterface {
     await runner.query('DROP TABLE colours');
   }
 }
+
+const RUN = '00000000-0000-4000-8000-000000000001';
 
 let leaveServer: () => Promise<void>;
 let empty: TestDatabase;
@@ -64,6 +67,7 @@ const CORE = [
   'idempotency_keys',
   'run_events',
   'run_evidence',
+  'run_evidence_parts',
   'run_results',
   'run_transitions',
   'run_truth',
@@ -101,9 +105,35 @@ describe('the database', () => {
     expect(await tables(dataSource)).toEqual(expect.arrayContaining(CORE));
   });
 
+  test('keeps evidence of before it was kept in parts, and puts parts together again on the way back', async () => {
+    const older = MIGRATIONS.slice(0, MIGRATIONS.indexOf(KeepEvidenceInParts1795932000000));
+    const file = Buffer.from('ARROW1 and so on');
+    const before = await open(older);
+    await before.dataSource.query(INSERT_RUN, [RUN, null]);
+    await before.dataSource.query(`INSERT INTO run_evidence VALUES ($1, $2, $3, 'digest', 7, 'format')`, [
+      RUN,
+      file,
+      file.length,
+    ]);
+    const { dataSource } = await open([...older, KeepEvidenceInParts1795932000000]);
+    const evidence = `SELECT bytes, rows, sha256, parts FROM run_evidence`;
+    expect(await dataSource.query(evidence)).toEqual([
+      { bytes: '16', rows: '7', sha256: 'digest', parts: 1 },
+    ]);
+    expect(await dataSource.query('SELECT * FROM run_evidence_parts')).toEqual([
+      { run_id: RUN, part: 0, bytes: file },
+    ]);
+    await dataSource.query(`UPDATE run_evidence_parts SET bytes = 'ARROW1 '::bytea`);
+    await dataSource.query(`INSERT INTO run_evidence_parts VALUES ($1, 1, 'and so on'::bytea)`, [RUN]);
+    await dataSource.undoLastMigration();
+    expect(await dataSource.query('SELECT arrow, bytes, rows FROM run_evidence')).toEqual([
+      { arrow: file, bytes: 16, rows: 7 },
+    ]);
+  });
+
   test('loses everything of a run with the run, and keeps a run whose experiment goes', async () => {
     const { dataSource } = await open();
-    const run = '00000000-0000-4000-8000-000000000001';
+    const run = RUN;
     const experiment = '00000000-0000-4000-8000-000000000002';
     await dataSource.query(
       `INSERT INTO experiments (id, name, definition, digest) VALUES ($1, 'e', '{}', 'd')`,
