@@ -3,6 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cli } from '../support/cli.js';
@@ -153,5 +155,52 @@ describe('diagnose', () => {
       expect(stderr).toMatch(message);
       expect([exitCode, stdout]).toEqual([2, '']);
     });
+  });
+
+  it('reads the past of a site from its Prometheus, without a server of ours', async () => {
+    const prometheus = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => {
+        const asked = new URLSearchParams(body);
+        const times = ['start', 'end'].map((name) => Number(asked.get(name)));
+        const values = times.map((time) => [time, String(time)]);
+        const data = { resultType: 'matrix', result: [{ metric: { device: 'p1' }, values }] };
+        response.end(JSON.stringify({ status: 'success', data }));
+      });
+    });
+    await new Promise<void>((resolve) => prometheus.listen(0, '127.0.0.1', resolve));
+    const file = join(folder, 'site.yaml');
+    const url = `http://127.0.0.1:${(prometheus.address() as AddressInfo).port}`;
+    const metrics = [{ metric: 'port_tx_bytes', query: 'x', element: 'port:leaf-1/{device}' }];
+    const site = fabricDocument('site');
+    writeFileSync(
+      file,
+      yamlOf({
+        ...site,
+        spec: { ...(site.spec as Json), driver: 'prometheus', prometheus: { url, metrics } },
+      }),
+    );
+    const ask = (from: string) =>
+      cli
+        .with({ FABRICDRILL_URL: 'http://127.0.0.1:1' })
+        .run([
+          'diagnose',
+          '--fabric',
+          file,
+          '--from',
+          from,
+          '--to',
+          '2026-11-30T01:10:00Z',
+          '--output',
+          'json',
+        ]);
+    const { exitCode, stdout } = await ask('2026-11-30T01:00:00Z');
+    expect(exitCode).toBe(3);
+    expect((JSON.parse(stdout) as { faultFound: unknown }).faultFound).toBeNull();
+    const wrong = await ask('2026-11-30T01:00:00');
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toMatch(/--from: "2026-11-30T01:00:00" is no instant with a time zone/);
+    prometheus.close();
   });
 });
