@@ -68,7 +68,8 @@ function bestOf(
 
 /** Bytes by which gains differ at an offset, as a share of all; infinite when hardly any can be compared. */
 function misfit(pairs: readonly CounterPair[], offsetNs: number): number {
-  const differences: number[] = [];
+  const differences = new Float64Array(pairs.reduce((sum, [{ count }]) => sum + count, 0));
+  let compared = 0;
   let bytes = 0;
   for (const [first, second] of pairs) {
     const { count, timesNs, values } = first;
@@ -80,16 +81,18 @@ function misfit(pairs: readonly CounterPair[], offsetNs: number): number {
       const now = valueAt(second, cursor, atNs);
       const gain = index === 0 ? NaN : values[index] - values[index - 1];
       if (!Number.isNaN(gain - (now - before))) {
-        differences.push(Math.abs(gain - (now - before)));
+        differences[compared++] = Math.abs(gain - (now - before));
         bytes += gain;
       }
       before = now;
     }
   }
-  if (differences.length < FEWEST_GAINS || bytes <= 0) return Infinity;
-  const sorted = Float64Array.from(differences).sort();
-  const kept = sorted.subarray(0, Math.ceil(KEPT_SHARE * sorted.length));
-  return kept.reduce((sum, difference) => sum + difference, 0) / kept.length / (bytes / differences.length);
+  if (compared < FEWEST_GAINS || bytes <= 0) return Infinity;
+  const kept = Math.ceil(KEPT_SHARE * compared);
+  const sorted = differences.subarray(0, compared).sort();
+  let off = 0;
+  for (let index = 0; index < kept; index++) off += sorted[index];
+  return off / kept / (bytes / compared);
 }
 
 /** Between the samples around an instant; NaN outside of them. */
