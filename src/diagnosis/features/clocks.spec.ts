@@ -67,7 +67,7 @@ describe('the clocks of devices', () => {
         const { culprits } = diagnose(clocksOff(cut, drawOffsets(seed)));
         expect(culprits.map(({ element }) => element.id)).toEqual([topology.links[link].id]);
       }),
-      { numRuns: 8 },
+      { numRuns: 4 },
     );
   });
 });
