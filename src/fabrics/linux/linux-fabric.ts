@@ -26,6 +26,7 @@ import { HEADER_BYTES, type Lab } from './lab/lab.js';
 import { requireMachine } from './lab/requirements.js';
 import { jobsByElement, type JobFlow } from './lab/crossing.js';
 import { quoteCommand, quoteWord } from './undo/shell.js';
+import { preferThisSession } from './priority.js';
 import { UndoTimers } from './undo/timers.js';
 
 /** The jobs of a lab, as far as the fabric has to do with them. */
@@ -71,6 +72,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
   /** Impairments that a timer has ended before their time. */
   private readonly endedEarly: string[] = [];
   private crossing: { askedMs: number; jobs: Promise<Map<string, string[]>> } | undefined;
+  private stepBack: () => void = () => undefined;
   private started = false;
   private closed = false;
 
@@ -99,6 +101,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     this.checkOpen();
     const { clock, collector, workload } = this.parts;
     this.started = true;
+    this.stepBack = preferThisSession();
     clock.start();
     await collector.start();
     await workload.start();
@@ -116,9 +119,11 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
 
   async readBack(impairment: Impairment): Promise<ConfigurationSnapshot> {
     const snapshot: Record<string, Record<string, string>> = {};
-    for (const knob of this.knobsOf(impairment)) {
-      snapshot[knob.element] = { ...snapshot[knob.element], [knob.setting]: await knob.read() };
-    }
+    const knobs = this.knobsOf(impairment);
+    const values = await Promise.all(knobs.map((knob) => knob.read()));
+    knobs.forEach(({ element, setting }, index) => {
+      snapshot[element] = { ...snapshot[element], [setting]: values[index] };
+    });
     return snapshot;
   }
 
@@ -204,6 +209,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     this.closed = true;
     const { collector, workload } = this.parts;
     if (this.started) await Promise.all([workload.stop(), collector.stop()]);
+    this.stepBack();
   }
 
   private knobsOf(impairment: Impairment, leaseS = this.leaseS(DEFAULT_HOLD_NS)): Knob[] {
