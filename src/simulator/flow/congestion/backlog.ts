@@ -9,35 +9,9 @@
  * Not modelled: the time in which a queue fills.
  */
 import type { Counters } from '../polls/counters.js';
-import type { EquilibriumPaths } from '../equilibrium/model.js';
 import type { Flow } from '../jobs/running-flow.js';
+import type { FlowBacklog, FlowWaits } from './flow-backlog.js';
 import type { Passage } from '../transport/passage.js';
-
-/** What a flow's paths are to have in queues: in order of their places in `paths.links`. */
-export interface FlowWaits {
-  readonly path: readonly number[];
-  /** Of the queue's direction, in `paths.links`. */
-  readonly place: readonly number[];
-  readonly bytes: readonly number[];
-}
-
-/** What they have. */
-export interface FlowBacklog {
-  readonly paths: EquilibriumPaths;
-  waits: FlowWaits | undefined;
-  path: number[];
-  place: number[];
-  bytes: number[];
-  aim: number[];
-  /** Of the flow's variable, not yet taken off the queues. */
-  delivered: number;
-}
-
-/** Flows in contention, and what of each waits, in the same order. */
-export interface Waiting {
-  readonly flows: readonly Flow[];
-  readonly picture: { readonly waits: readonly (FlowWaits | undefined)[] };
-}
 
 /** Bytes whose flow is gone, before the queue of `links[place]`, where a pause without end keeps them. */
 interface Stranded {

@@ -9,12 +9,13 @@
 import type { Counters } from '../polls/counters.js';
 import type { Connections } from '../transport/connections.js';
 import type { CongestedFlow, Picture, PictureMaker } from './congestion-picture.js';
-import { ContentionGroups, mapKey, sameSet, type FlowGroup, type FlowSet } from './contention-groups.js';
+import { ContentionGroups, mapKey, sameSet } from './contention-groups.js';
 import type { Equilibrium } from '../equilibrium/equilibrium.js';
+import type { FlowGroup, FlowSet, Piece } from './flow-group.js';
 import { gain, type Gains } from './gains.js';
 import { jointBuffers } from './joint-buffers.js';
 import type { PauseStorms } from '../plant/pause-storms.js';
-import { Pieces, type Piece } from './pieces.js';
+import { Pieces } from './pieces.js';
 import { potentialOf } from '../sharing/potential.js';
 import type { Rates } from '../sharing/rates.js';
 import type { Flow } from '../jobs/running-flow.js';

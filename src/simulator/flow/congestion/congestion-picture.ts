@@ -14,7 +14,7 @@ import { GainBook, type Gains } from './gains.js';
 import type { PauseStorms } from '../plant/pause-storms.js';
 import type { Signals } from '../plant/signals.js';
 import { hopLoss } from '../transport/losses.js';
-import type { FlowWaits } from './backlog.js';
+import type { FlowWaits } from './flow-backlog.js';
 
 /** Longest pause that one frame asks for, in bit times. */
 const PAUSE_BIT_TIMES = 65535 * 512;

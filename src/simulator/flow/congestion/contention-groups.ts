@@ -10,17 +10,11 @@ import { mix32 } from '../../../kernel/prng.js';
 import type { FlowShape } from '../sharing/flow-shape.js';
 import { flowOrder, type Flow } from '../jobs/running-flow.js';
 import type { Picture } from './congestion-picture.js';
-import type { Piece } from './pieces.js';
+import { FlowGroup, type FlowSet } from './flow-group.js';
 
 /** Sets that a group remembers. */
 const MOST_KNOWN = 4096;
 const GOLDEN = 0x9e3779b9;
-
-export interface FlowSet {
-  key: number;
-  check: number;
-  count: number;
-}
 
 /** A number for the map; the rest of the set's identity is checked on a hit. */
 export const mapKey = ({ key, check }: FlowSet): number => key * 2 ** 21 + (check & 0x1fffff);
@@ -28,31 +22,13 @@ export const mapKey = ({ key, check }: FlowSet): number => key * 2 ** 21 + (chec
 export const sameSet = (one: FlowSet, other: FlowSet): boolean =>
   one.key === other.key && one.check === other.check && one.count === other.count;
 
-export class FlowGroup implements FlowSet {
-  key = 0;
-  check = 0;
-  count = 0;
-  /** Active ones that cross the fabric, in their fixed order. */
-  readonly flows: Flow[] = [];
-  /** Steady state of these flows alone; undefined where nothing is contended. */
-  picture: Picture | undefined;
-  /** What is shown of it, alone or with others: one piece, more after groups have merged, none where it is calm. */
-  pieces: readonly Piece[] = [];
-  dirty = false;
-  /** A flow over the fabric has been here. */
-  crossing = false;
-  mergedInto: FlowGroup | undefined;
-  readonly known = new Map<number, FlowSet & { picture: Picture | undefined }>();
-
-  constructor(readonly index: number) {}
-}
-
 export class ContentionGroups {
   /** Contended ones, in order of creation. */
   contended: FlowGroup[] = [];
   private readonly all: FlowGroup[] = [];
   private readonly dirty: FlowGroup[] = [];
   private readonly groupOfLink: (FlowGroup | undefined)[] = [];
+  private readonly groupOfFlow = new Map<Flow, FlowGroup>();
   private readonly groupOfShape = new WeakMap<FlowShape, { version: number; group: FlowGroup }>();
 
   constructor(
@@ -64,7 +40,7 @@ export class ContentionGroups {
   /** A flow begins to take part; it must leave before its shape changes. */
   enter(flow: Flow): void {
     const group = this.groupOf(flow.shape!);
-    flow.group = group;
+    this.groupOfFlow.set(flow, group);
     this.weigh(group, flow, 1);
     if (!flow.shape!.crossesFabric) return;
     group.crossing = true;
@@ -75,8 +51,8 @@ export class ContentionGroups {
   }
 
   leave(flow: Flow): void {
-    const group = rootOf(flow.group!);
-    flow.group = undefined;
+    const group = rootOf(this.groupOfFlow.get(flow)!);
+    this.groupOfFlow.delete(flow);
     this.weigh(group, flow, -1);
     if (flow.shape!.crossesFabric) group.flows.splice(group.flows.indexOf(flow), 1);
   }

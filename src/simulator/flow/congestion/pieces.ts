@@ -5,22 +5,9 @@
  * switch is a sum over them. A piece is counted when it goes and when somebody reads counters. Amounts in buffers are
  * rounded to 2^-10 bytes (congestion-picture.ts), so that sums are exact and nothing is left over at the end.
  */
-import type { Flow } from '../jobs/running-flow.js';
 import type { Counters } from '../polls/counters.js';
-import type { Picture } from './congestion-picture.js';
-import type { FlowGroup, FlowSet } from './contention-groups.js';
+import type { Piece } from './flow-group.js';
 import { gain } from './gains.js';
-
-export interface Piece extends FlowSet {
-  /** State of the fabric that it is about. */
-  version: number;
-  groups: readonly FlowGroup[];
-  /** In the order of the picture. */
-  flows: readonly Flow[];
-  picture: Picture;
-  /** Counted up to here. */
-  sinceNs: number;
-}
 
 export class Pieces {
   /** In order of their first groups. */

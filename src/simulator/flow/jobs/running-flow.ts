@@ -1,8 +1,7 @@
 /**
  * The state of one flow of the engine, and its life: told to start, running or standing still, then the tail.
  */
-import type { FlowBacklog } from '../congestion/backlog.js';
-import type { FlowGroup } from '../congestion/contention-groups.js';
+import type { FlowBacklog } from '../congestion/flow-backlog.js';
 import type { FlowShape } from '../sharing/flow-shape.js';
 
 export const IDLE = 0;
@@ -22,8 +21,6 @@ export interface Flow {
   job: number;
   operation: number;
   classIndex: number;
-  /** Flows with which it shares links, while it runs. */
-  group: FlowGroup | undefined;
   /** Its rate is that of the congestion equilibrium. */
   overruled: boolean;
   /** In the max-min solver, -1 while it does not run. */
@@ -45,7 +42,6 @@ export const idleFlow = (): Flow => ({
   job: -1,
   operation: -1,
   classIndex: 0,
-  group: undefined,
   overruled: false,
   variable: -1,
   remaining: 0,

@@ -13,8 +13,7 @@ import { packetBytes, wireFactor, type FabricSettings } from '../../settings.js'
 import { ackWay, dataWay, type Connections, type Way } from '../transport/connections.js';
 import { hopLoss, lossyQp, pathLoss, slowdown, type LossyQp } from '../transport/losses.js';
 import { hostRead, hostWrite, scaleUpIn, scaleUpOut, type Rates } from './rates.js';
-import type { EquilibriumPaths } from '../equilibrium/model.js';
-import { gatherPaths } from './shape-paths.js';
+import { gatherPaths, type ShapePaths } from './shape-paths.js';
 import type { RetransmissionSchedule } from '../transport/retransmission.js';
 import type { Signals } from '../plant/signals.js';
 
@@ -46,12 +45,6 @@ export interface Damage {
 }
 
 const NO_DAMAGE: ReadonlyMap<number, Damage> = new Map();
-
-/** Ways of a shape's data, one per QP that crosses the fabric, and the QP of each. */
-export interface ShapePaths {
-  paths: EquilibriumPaths;
-  pathQps: Int32Array;
-}
 
 export class FlowShape {
   /** In order of creation. */

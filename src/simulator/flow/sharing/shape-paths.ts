@@ -2,7 +2,13 @@
  * The ways that a shape's data takes through the fabric, one per QP, in the flat form of the congestion equilibrium.
  */
 import { dataWay, type Connections } from '../transport/connections.js';
-import type { ShapePaths } from './flow-shape.js';
+import type { EquilibriumPaths } from '../equilibrium/model.js';
+
+/** Ways of a shape's data, one per QP that crosses the fabric, and the QP of each. */
+export interface ShapePaths {
+  paths: EquilibriumPaths;
+  pathQps: Int32Array;
+}
 
 /** @param weights of the connections' edges, in the same order */
 export function gatherPaths(
