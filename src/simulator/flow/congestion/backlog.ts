@@ -13,6 +13,12 @@ import type { Flow } from '../jobs/running-flow.js';
 import type { FlowBacklog, FlowWaits } from './flow-backlog.js';
 import type { Passage } from '../transport/passage.js';
 
+/** Flows in contention, and what of each waits, in the same order. */
+export interface Waiting {
+  readonly flows: readonly Flow[];
+  readonly picture: { readonly waits: readonly (FlowWaits | undefined)[] };
+}
+
 /** Bytes whose flow is gone, before the queue of `links[place]`, where a pause without end keeps them. */
 interface Stranded {
   readonly classIndex: number;

@@ -20,9 +20,3 @@ export interface FlowBacklog {
   /** Of the flow's variable, not yet taken off the queues. */
   delivered: number;
 }
-
-/** Flows in contention, and what of each waits, in the same order. */
-export interface Waiting {
-  readonly flows: readonly Flow[];
-  readonly picture: { readonly waits: readonly (FlowWaits | undefined)[] };
-}
