@@ -68,7 +68,8 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
     even.size,
     control === 'load-change' ? { ...needs, lateStartNs } : needs,
   );
-  const quality = entries.length > 1 ? 'clean' : weightedAt(even.quality, QUALITY_WEIGHTS);
+  const quality =
+    entries.length > 1 ? 'clean' : weightedAt(random.stream('quality').uniform(), QUALITY_WEIGHTS);
   const attempts = entries.map((entry, index) => attemptsOf(entry, scene, random.stream(`fault ${index}`)));
   const what = control ?? entries.map((entry) => entry.name.replace('/', '-')).join('-and-');
   return { seed, name: `${what}-${seed}`, control, entries, quality, scene, attempts };
