@@ -102,9 +102,10 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     const { clock, collector, workload } = this.parts;
     this.started = true;
     this.stepBack = preferThisSession();
+    // Processes that come up slowly on a loaded machine must not eat the baseline.
+    await workload.start();
     clock.start();
     await collector.start();
-    await workload.start();
   }
 
   async jobsCrossing(elementId: string): Promise<string[]> {
