@@ -16,7 +16,7 @@ import type { FaultEntry, Target } from './fault-entry.js';
 import { QUALITY_WEIGHTS, type Quality } from './quality.js';
 import { drawScene, type Scene, type SceneNeeds } from './scene.js';
 import { caseRandom } from './seeds.js';
-import { evenDraws } from './strata.js';
+import { evenDraws, type EvenDraws } from './strata.js';
 
 export const WINDOW_NS = 45e9;
 
@@ -56,10 +56,7 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
   const control = sort === 'one fault' || sort === 'two faults' ? null : sort;
   const entries =
     control === null
-      ? drawEntries(
-          even.entry,
-          sort === 'two faults' ? random.stream(redraw === 0 ? 'second' : `second ${redraw}`) : null,
-        )
+      ? drawEntries(even, sort === 'two faults' ? random.stream(`second ${redraw}`) : null)
       : controlEntries(control);
   const needs = needsOf(entries);
   const lateStartNs = Math.round(between(random, 14e9, 18e9));
@@ -77,11 +74,11 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
 
 const controlEntries = (control: Control): FaultEntry[] => (control === 'straggler' ? [STRAGGLER] : []);
 
-/** One entry, or with `others` a second one of another kind that one scene can have as well. */
-function drawEntries(at: number, others: Prng | null): FaultEntry[] {
-  const first = entryAt(at);
+/** One entry, or with `others` a second one, near where it falls, of another kind that one scene can have as well. */
+function drawEntries(even: EvenDraws, others: Prng | null): FaultEntry[] {
+  const first = entryAt(even.entry);
   for (let attempt = 0; others !== null && attempt < 50; attempt++) {
-    const second = entryAt(others.uniform());
+    const second = entryAt((even.second + (attempt * others.uniform()) / 10) % 1);
     if (second.kind !== first.kind && agree(first, second)) return [first, second];
   }
   return [first];

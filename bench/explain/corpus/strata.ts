@@ -9,7 +9,7 @@
 import { hashText } from '../../../src/kernel/prng.js';
 import { purposeOf } from './seeds.js';
 
-const DIMENSIONS = ['sort', 'entry', 'size'] as const;
+const DIMENSIONS = ['sort', 'entry', 'second', 'size'] as const;
 
 /** One number of 0 to 1 (1 excluded) for each choice. */
 export type EvenDraws = Readonly<Record<(typeof DIMENSIONS)[number], number>>;
