@@ -4,14 +4,13 @@
  * It ends by itself: complete, stopped, a neighbour lost, data wrong, or nobody renewed its lease. The supervisor may be
  * gone by then; nothing that it started outlives it for longer than the lease. Runs in its host's network namespace.
  */
-import { writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { readCheckpoint, writeCheckpoint } from './checkpoint-file.js';
 import { Mesh } from './mesh.js';
 import { monotonicNs } from './monotonic.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonLines, WORKER_EXIT } from './protocol.js';
 import type { WorkerConfiguration, WorkerOrder, WorkerReport } from './protocol.js';
+import { raisePriority } from './raise-priority.js';
 import { StepRunner, WrongDataError } from './step-runner.js';
 
 const LOOK_MS = 50;
@@ -113,14 +112,7 @@ class Worker {
   }
 }
 
-// What else runs on this machine must not look like a slow network. A session is a scheduling group of its own, whose
-// weight counts against others (sched(7), autogroup). An ordinary user may not raise either, and the job runs all the same.
-try {
-  setPriority(constants.priority.PRIORITY_HIGH);
-  writeFileSync('/proc/self/autogroup', String(constants.priority.PRIORITY_HIGH));
-} catch {
-  // as it is, then
-}
+raisePriority();
 
 let worker: Worker | undefined;
 process.stdin.setEncoding('utf8');

@@ -4,9 +4,8 @@
  * Reads its configuration as one line, polls all devices together at fixed intervals, tells what they say line by line, and
  * ends when its collector does. It runs with priority, like the workers, for the same reason.
  */
-import { writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
+import { raisePriority } from '../job/raise-priority.js';
 import { NodeWatch } from './node-watch.js';
 import { cpuMsOf } from './watch-cost.js';
 import type { WatchConfiguration, WatchReading } from './watch-protocol.js';
@@ -43,12 +42,7 @@ function watch(configuration: WatchConfiguration): NodeWatch[] {
   return watches;
 }
 
-try {
-  setPriority(constants.priority.PRIORITY_HIGH);
-  writeFileSync('/proc/self/autogroup', String(constants.priority.PRIORITY_HIGH));
-} catch {
-  // An ordinary user may not; it watches all the same.
-}
+raisePriority();
 process.stdout.on('error', () => undefined);
 
 let watches: NodeWatch[] = [];

@@ -27,7 +27,7 @@ const WATCHER = [
   'frr-socket',
   'readings',
 ].map((name) => `telemetry/${name}`);
-const FILES = [...WORKER, 'job/checkpoint-file', 'job/monotonic', ...WATCHER];
+const FILES = [...WORKER, 'job/checkpoint-file', 'job/monotonic', 'job/raise-priority', ...WATCHER];
 
 export interface LabPrograms {
   worker: string;
