@@ -7,6 +7,9 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
+/** A program that has just been started answers its first question so much later, on a busy machine. */
+const START_MS = 8000;
+
 interface Question {
   resolve: (answer: string) => void;
   reject: (error: Error) => void;
@@ -18,6 +21,7 @@ export class LineCommand {
   private rest = '';
   private complaint = '';
   private closed = false;
+  private hasAnswered = false;
 
   /** @param command the whole argument vector */
   constructor(private readonly command: readonly string[]) {}
@@ -35,10 +39,11 @@ export class LineCommand {
   ask(line: string, timeoutMs: number): Promise<string> {
     if (this.closed) return Promise.reject(new Error(`${this.name} is closed`));
     const child = (this.child ??= this.start());
+    const patienceMs = timeoutMs + (this.hasAnswered ? 0 : START_MS);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.fail(new Error(`${this.name} gave no answer within ${timeoutMs} ms`));
-      }, timeoutMs);
+        this.fail(new Error(`${this.name} gave no answer within ${patienceMs} ms`));
+      }, patienceMs);
       this.questions.push({
         resolve: (answer) => {
           clearTimeout(timer);
@@ -59,6 +64,7 @@ export class LineCommand {
   }
 
   private start(): ChildProcess {
+    this.hasAnswered = false;
     const [program, ...args] = this.command;
     const child = spawn(program, args, { stdio: 'pipe' });
     child.stdin.on('error', () => undefined);
@@ -79,7 +85,11 @@ export class LineCommand {
   private take(text: string): void {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') this.questions.shift()?.resolve(line);
+    for (const line of lines) {
+      if (line.trim() === '') continue;
+      this.hasAnswered = true;
+      this.questions.shift()?.resolve(line);
+    }
   }
 
   private fail(error: Error): void {
