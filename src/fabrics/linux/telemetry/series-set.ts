@@ -3,7 +3,8 @@
  *
  * There are no optics, no FEC, no PFC and no PCIe behind a veth, no marking that a queue would count (tbf has none), and
  * no watermarks. TCP has an own word for four counters of an RDMA NIC, in the same sense: timers that expired, connections
- * that gave up, recoveries begun on the receiver's word, packets that came behind a gap; docs/real-fabrics.md says which.
+ * that gave up, recoveries begun on the receiver's word, packets that came marked; docs/real-fabrics.md says which. What
+ * comes behind a gap is kept by TCP and dropped by an RDMA NIC, so that TCP's count of it is not that of the catalogue.
  */
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
@@ -38,7 +39,6 @@ export const NIC_COUNTERS = {
   nic_local_ack_timeouts: ['TcpExt.TCPTimeouts'],
   nic_retries_exceeded: ['TcpExt.TCPAbortOnTimeout'],
   nic_packet_sequence_errors: ['TcpExt.TCPSackRecovery', 'TcpExt.TCPRenoRecovery'],
-  nic_out_of_sequence: ['TcpExt.TCPOFOQueue'],
   nic_ecn_marked_packets: ['IpExt.InCEPkts'],
 } as const satisfies Partial<Record<MetricName, readonly string[]>>;
 
