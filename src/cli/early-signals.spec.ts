@@ -50,7 +50,7 @@ describe('Ctrl-C when a command is over', () => {
     const counts: number[] = [];
     // what is removed last would leave the signal to the system, which kills
     jest.spyOn(process, 'off').mockImplementation(function (this: NodeJS.Process, name, listener) {
-      this.removeListener(name as 'SIGINT', listener as never);
+      this.removeListener(name, listener as never);
       if (name === 'SIGINT') counts.push(listening() - before);
       return this;
     });

@@ -44,7 +44,7 @@ function compare(before: unknown, after: unknown, path: string, lines: string[])
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     for (const key of keys) {
       const inner = path === '' ? key : `${path}.${key}`;
-      compare((before as Tree)[key], (after as Tree)[key], inner, lines);
+      compare(before[key], after[key], inner, lines);
     }
   } else if (!Object.is(before, after)) lines.push(`${path}: ${shown(before)} → ${shown(after)}`);
 }

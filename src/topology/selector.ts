@@ -219,12 +219,12 @@ function filtersOf(
     });
   }
   if (predicate !== undefined) {
-    const { description, test, hint } = predicate;
+    const { description } = predicate;
     filters.push({
       pointer: '',
       words: description,
-      keeps: ({ id }) => test(id),
-      ...(hint === undefined ? {} : { hint }),
+      keeps: ({ id }) => predicate.test(id),
+      hint: () => predicate.hint?.(),
     });
   }
   return filters;

@@ -55,7 +55,7 @@ export function nothingMoved(
   counters: readonly MetricName[],
   leastStallS: number,
 ): boolean {
-  const { gpus, nics } = context.topology;
+  const { gpus } = context.topology;
   const edges = context
     .all('edge_stalled_s')
     .filter(({ element }) => element.startsWith(`edge:${job.name}/`));

@@ -56,7 +56,7 @@ export function loadDefinitions(text: string, readText: ReadText, file?: string)
       issues.push(...locator(document, file)(error.issues));
     }
   }
-  for (const same of Object.values(result)) issues.push(...repeatedNames(same));
+  for (const same of [result.experiments, result.fabrics, result.suites]) issues.push(...repeatedNames(same));
   if (issues.length > 0) throw new InputError(issues);
   return result;
 }

@@ -16,10 +16,11 @@ const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricNam
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL, as in http://prometheus:9090' })
-  .refine((text) => {
-    const { username, password } = new URL(text);
-    return username === '' && password === '';
-  }, 'must hold no user and password; give authorization');
+  // what stands before an @ in the authority
+  .refine(
+    (text) => !/^https?:[\\/]*[^\\/?#]*@/i.test(text),
+    'must hold no user and password; give authorization',
+  );
 
 const mappingSchema = z.strictObject({
   metric: z.enum(metricNames).describe('a metric of docs/metrics.md'),

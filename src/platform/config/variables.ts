@@ -70,7 +70,9 @@ export const variables = {
   PORT: integer(0, 65535).optional().meta({ example: '3000' }),
   FABRICDRILL_TOKEN: token.optional().meta({ example: '$(openssl rand -hex 32)' }),
   FABRICDRILL_WORKER_CONCURRENCY: integer(1, 64).default(1).meta({ example: '2' }),
-  FABRICDRILL_EVIDENCE_MAX: integer(1, 1_000_000_000_000).default(1_000_000_000).meta({ example: '200000000' }),
+  FABRICDRILL_EVIDENCE_MAX: integer(1, 1_000_000_000_000)
+    .default(1_000_000_000)
+    .meta({ example: '200000000' }),
   LOG_LEVEL: z.enum(logLevels).default('info').meta({ example: 'info' }),
   FABRICDRILL_INPUTS: folder.optional().meta({ example: '/srv/fabricdrill-inputs' }),
   XDG_DATA_HOME: z.string().optional(),

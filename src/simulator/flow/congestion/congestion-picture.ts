@@ -257,8 +257,9 @@ export class PictureMaker {
     result: EquilibriumResult,
     dropped: number,
   ): number {
-    const { capacity, classes, directions, acceptsAll } = this.network;
-    if (this.nicAt[direction] < 0 || !((acceptsAll?.(direction) ?? Infinity) < capacity[direction])) return 0;
+    const { capacity, classes, directions } = this.network;
+    const accepted = this.network.acceptsAll?.(direction) ?? Infinity;
+    if (this.nicAt[direction] < 0 || accepted >= capacity[direction]) return 0;
     let room = capacity[direction];
     for (let other = 0; other < classes; other++) room -= result.carriedRate[other * directions + direction];
     return Math.max(0, Math.min(dropped, room));

@@ -38,7 +38,6 @@ export interface FlowListResult {
   rateChanges: number;
 }
 
-const WAITING = 0;
 const TRANSFER = 1;
 const IN_FLIGHT = 2;
 
