@@ -13,7 +13,7 @@ import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { fabricDriver } from '../fabrics/catalog.js';
 import { InputError } from '../kernel/problem.js';
 import { parseDurationNs } from '../kernel/units.js';
-import { verdictJson, verdictText } from '../reports/shared/verdict.js';
+import { verdictJson, verdictText } from '../reports/common/verdict.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';

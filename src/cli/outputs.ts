@@ -9,7 +9,7 @@ import { dirname, join, parse, sep } from 'node:path';
 import { Option } from 'commander';
 import { InputError, type InputIssue } from '../kernel/problem.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
-import type { ReportFormat, ReportOptions } from '../reports/shared/report.js';
+import type { ReportFormat, ReportOptions } from '../reports/common/report.js';
 import type { Scorecard } from '../scoring/scorecard.js';
 import type { CommandContext } from './context.js';
 import { collect } from './flags.js';

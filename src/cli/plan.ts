@@ -8,7 +8,7 @@ import {
   type PlannedTrigger,
 } from '../drill/plan.js';
 import { faultKind } from '../faults/catalog.js';
-import { parametersText } from '../faults/parameters-text.js';
+import { parametersText } from './parameters-text.js';
 import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../kernel/units.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

@@ -1,27 +1,54 @@
 /**
- * The catalogue of report formats: one renderer a file, one line here. `--output` and the REST report route read it.
+ * The catalogue of report formats, of runs and of gates: one renderer a file, one line here. `--output` and the REST
+ * report route read it.
  */
 import { InputError } from '../kernel/problem.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
+import type { ReportFormat } from './common/report.js';
+import type { GateFormat } from './gate/format.js';
+import { gateGithub } from './gate/github.js';
+import { gateJson } from './gate/json.js';
+import { gateJunit } from './gate/junit.js';
+import { gateMarkdown } from './gate/markdown.js';
+import { gateSarif } from './gate/sarif.js';
+import { gateText } from './gate/text.js';
 import { json } from './json.js';
 import { junit } from './junit.js';
 import { markdown } from './markdown.js';
-import type { ReportFormat } from './shared/report.js';
 import { text } from './text.js';
 
 export const REPORT_FORMATS: readonly ReportFormat[] = [text, json, junit, markdown];
+
+export const GATE_FORMATS: readonly GateFormat[] = [
+  gateText,
+  gateJson,
+  gateJunit,
+  gateMarkdown,
+  gateSarif,
+  gateGithub,
+];
 
 /**
  * @param pointer JSON pointer or flag that named the format
  * @throws InputError with the known formats for an unknown name
  */
 export function reportFormat(name: string, pointer = ''): ReportFormat {
-  const found = REPORT_FORMATS.find((format) => format.name === name);
+  return formatOf(REPORT_FORMATS, name, `unknown report format "${name}"`, pointer);
+}
+
+/** @throws InputError with the known formats for an unknown name */
+export function gateFormat(name: string, pointer = ''): GateFormat {
+  return formatOf(GATE_FORMATS, name, `unknown format "${name}" for a gate`, pointer);
+}
+
+function formatOf<T extends { name: string }>(
+  formats: readonly T[],
+  name: string,
+  problem: string,
+  pointer: string,
+): T {
+  const found = formats.find((format) => format.name === name);
   if (found !== undefined) return found;
-  const names = REPORT_FORMATS.map((format) => format.name);
-  throw InputError.at(
-    pointer,
-    `unknown report format "${name}"; known: ${listChoices(names)}`,
-    nearestHint(name, names),
-  );
+  const names = formats.map((format) => format.name);
+  throw InputError.at(pointer, `${problem}; known: ${listChoices(names)}`, nearestHint(name, names));
 }

@@ -8,8 +8,8 @@
  * pipeline can follow a case from run to run.
  */
 import type { ObjectiveResult, Scorecard } from '../scoring/scorecard.js';
-import type { ReportFormat, ReportOptions } from './shared/report.js';
-import { xmlAttribute, xmlText } from './shared/escape.js';
+import type { ReportFormat, ReportOptions } from './common/report.js';
+import { xmlAttribute, xmlText } from './common/escape.js';
 import {
   alignmentSentence,
   culpritSentence,
@@ -18,7 +18,7 @@ import {
   stateSentence,
   truthSentence,
   verdictSentence,
-} from './shared/words.js';
+} from './common/words.js';
 
 interface TestCase {
   name: string;

@@ -6,8 +6,8 @@
  */
 import { SCORE_NAMES } from '../scoring/scorecard.js';
 import type { Scorecard } from '../scoring/scorecard.js';
-import type { ReportFormat, ReportOptions } from './shared/report.js';
-import { markdownCode, markdownText } from './shared/escape.js';
+import type { ReportFormat, ReportOptions } from './common/report.js';
+import { markdownCode, markdownText } from './common/escape.js';
 import {
   alignmentSentence,
   culpritSentence,
@@ -22,7 +22,7 @@ import {
   truthSentence,
   verdictSentence,
   withoutTruth,
-} from './shared/words.js';
+} from './common/words.js';
 
 /** Evidence lines shown for one culprit. */
 const EVIDENCE_LINES_MAX = 20;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { InputError } from '../kernel/problem.js';
 import { SCORE_METRICS, type Scorecard } from '../scoring/scorecard.js';
 import { REPORT_FORMATS, reportFormat } from './catalog.js';
-import { reproduceCommand } from './shared/report.js';
+import { reproduceCommand } from './common/report.js';
 import {
   failedScorecard,
   hostileScorecard,

@@ -6,12 +6,12 @@
  */
 import { SCORE_NAMES } from '../scoring/scorecard.js';
 import type { ObjectiveResult, Scorecard, ScoreName } from '../scoring/scorecard.js';
-import type { ReportFormat, ReportOptions } from './shared/report.js';
-import { terminalText } from './shared/escape.js';
-import { bar, padEnd, textWidth, wrap } from './shared/layout.js';
-import type { Colour } from './shared/layout.js';
-import { CULPRITS_MAX, evidence, heading, list, newPage, pageText, paragraph } from './shared/page.js';
-import type { Page } from './shared/page.js';
+import type { ReportFormat, ReportOptions } from './common/report.js';
+import { terminalText } from './common/escape.js';
+import { bar, padEnd, textWidth, wrap } from './common/layout.js';
+import type { Colour } from './common/layout.js';
+import { CULPRITS_MAX, evidence, heading, list, newPage, pageText, paragraph } from './common/page.js';
+import type { Page } from './common/page.js';
 import {
   UNKNOWN,
   alignmentSentence,
@@ -26,7 +26,7 @@ import {
   truthSentence,
   verdictSentence,
   withoutTruth,
-} from './shared/words.js';
+} from './common/words.js';
 
 const BAR_COLUMNS = 20;
 

@@ -54,8 +54,8 @@ export const SAMPLES: Record<ImpairmentType, { known: Impairment; unknown: Impai
     ],
   },
   'nic-host-rate': {
-    known: { type: 'nic-host-rate', nic: 'nic:host-1/nic-0', rateGbps: 100 },
-    unknown: [{ type: 'nic-host-rate', nic: 'nic:host-9/nic-0', rateGbps: 100 }],
+    known: { type: 'nic-host-rate', nic: 'nic:host-1/nic-0', rateGbps: 0.02 },
+    unknown: [{ type: 'nic-host-rate', nic: 'nic:host-9/nic-0', rateGbps: 0.02 }],
   },
   traffic: {
     known: { ...LOAD, fromNics: ['nic:host-2/nic-0'], toNic: 'nic:host-1/nic-0' },

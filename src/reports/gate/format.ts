@@ -5,7 +5,7 @@
  * paths. Text that comes from files is hostile to a format until its renderer has escaped it.
  */
 import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../gate/result.js';
-import { formatNumber, formatPercent } from '../shared/words.js';
+import { formatNumber, formatPercent } from '../common/words.js';
 
 export interface GateReportOptions {
   colour?: boolean;

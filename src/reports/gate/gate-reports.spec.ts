@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CellResult, GateResult } from '../../gate/result.js';
-import { GATE_FORMATS, gateFormat } from './catalog.js';
+import { GATE_FORMATS, gateFormat } from '../catalog.js';
 import type { GateReportOptions } from './format.js';
 
 const cell = (experiment: string, verdict: CellResult['verdict'], reason = 'why'): CellResult => ({

@@ -6,7 +6,7 @@
  * pipeline can follow a case from one change to the next.
  */
 import type { CellResult, GateResult, ObjectiveVerdict } from '../../gate/result.js';
-import { xmlAttribute, xmlText } from '../shared/escape.js';
+import { xmlAttribute, xmlText } from '../common/escape.js';
 import { amount, replayOf, worseBy, type GateFormat, type GateReportOptions } from './format.js';
 
 interface Case {

@@ -1,6 +1,6 @@
 /** A gate's result as a job summary or a comment on a change: the verdict first, then what did not pass, then all. */
 import type { GateResult } from '../../gate/result.js';
-import { markdownCode, markdownText } from '../shared/escape.js';
+import { markdownCode, markdownText } from '../common/escape.js';
 import {
   amount,
   headline,

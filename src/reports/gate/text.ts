@@ -1,7 +1,7 @@
 /** A gate's result for a terminal: the verdict first, then each objective with what it rests on. */
 import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../gate/result.js';
-import { padEnd } from '../shared/layout.js';
-import { heading, newPage, pageText, paragraph, type Page } from '../shared/page.js';
+import { padEnd } from '../common/layout.js';
+import { heading, newPage, pageText, paragraph, type Page } from '../common/page.js';
 import {
   amount,
   headline,

@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod';
 import { quantityWriter } from '../kernel/units.js';
-import type { AnyFaultKind } from './catalog.js';
+import type { AnyFaultKind } from '../faults/catalog.js';
 
 /** @param parameters as parsed by the kind's schema */
 export function parametersText({ parameters: schema }: AnyFaultKind, parameters: unknown): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { FAULT_KINDS } from './catalog.js';
+import { FAULT_KINDS } from '../faults/catalog.js';
 import { parametersText } from './parameters-text.js';
 
 const kindOf = (name: string) => FAULT_KINDS.find((kind) => kind.name === name)!;
