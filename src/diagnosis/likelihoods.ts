@@ -328,7 +328,7 @@ export const LIKELIHOODS = likelihood({
   'pauses-in-a-circle': { noFault: 1e-8, ...deadlock(0.9) },
   /** It pauses neighbours at depths that others carry without a pause (asked where others mark). */
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
-  /** It drops them for want of buffer, and no switch of the fabric ever pauses: bursts overflow there as well. */
+  /** It drops them for want of buffer, as bursts may (asked where it does, and no switch of the fabric ever pauses). */
   'overflows-unpaused': { noFault: 0.02, ...ecn(0.7) },
   /** It drops intact packets on arrival (asked where some switch pauses). */
   'discards-on-arrival': { noFault: 1e-6, ...ecn(1e-4), ...pfc(0.6) },

@@ -80,7 +80,8 @@ function settingFindings(settings: SwitchSettings): Finding[] {
     { signature: 'marks-amiss-for-long', outcome: outcome(amiss === 0 ? null : amiss >= LONG_POLLS) },
     { signature: 'pauses-short-queues', outcome: seen(settings.pausesShallow) },
     { signature: 'discards-on-arrival', outcome: seen(settings.discards) },
-    { signature: 'overflows-unpaused', outcome: seen(settings.overflows) },
+    // a switch that drops nothing may as well be one that had no need to pause
+    { signature: 'overflows-unpaused', outcome: outcome(settings.overflows?.length ? true : null) },
   ];
 }
 
