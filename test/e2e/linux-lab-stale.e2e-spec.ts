@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { EvidenceIndex } from '../../src/telemetry/series.js';
 import { drillLab, type LabDrill } from '../support/lab-drill.js';
-import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
+import { labDefinition, labDown, labUp, whyNoLabDrills } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
 jest.setTimeout(180_000);
-const why = whyNoLab('next-hop groups as FRR ships them');
+const why = whyNoLabDrills('next-hop groups as FRR ships them');
 
 const definition = labDefinition({
   topology: {

@@ -8,11 +8,11 @@ import { execFileSync } from 'node:child_process';
 import type { CulpritKind } from '../../src/telemetry/vocabulary.js';
 import { EvidenceIndex } from '../../src/telemetry/series.js';
 import { drillLab, type LabDrill } from '../support/lab-drill.js';
-import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
+import { labDefinition, labDown, labUp, whyNoLabDrills } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
 jest.setTimeout(180_000);
-const why = whyNoLab('drills on a lab of Linux namespaces');
+const why = whyNoLabDrills('drills on a lab of Linux namespaces');
 
 const job = (name: string, hosts: string[], bytes: string): Record<string, unknown> => ({
   name,

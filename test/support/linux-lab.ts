@@ -14,6 +14,14 @@ export function whyNoLab(what: string): string | undefined {
   return why;
 }
 
+/** The same for drills, which take minutes of real time and want the machine to themselves. */
+export function whyNoLabDrills(what: string): string | undefined {
+  if (process.env.FABRICDRILL_LAB_DRILLS === '1') return whyNoLab(what);
+  const why = 'they take minutes and an idle machine, so they are asked for: FABRICDRILL_LAB_DRILLS=1';
+  process.stderr.write(`skipped: ${what}: ${why}\n`);
+  return why;
+}
+
 function missing(): string | undefined {
   if (process.getuid?.() !== 0) return 'namespaces take root';
   for (const [program, name] of [
