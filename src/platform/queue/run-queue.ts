@@ -143,13 +143,19 @@ async function connectQueue<Options extends object>(
   onError: (error: Error) => void,
 ): Promise<RunQueue> {
   const queue = new classes.Queue(QUEUE_NAME, { ...options, defaultJobOptions: JOB_OPTIONS });
-  queue.on('error', onError);
+  // the library ends its connections in its own time: that a server stops under them once all is closed is no news
+  let over = false;
+  const tell = (error: Error): void => {
+    if (!over) onError(error);
+  };
+  queue.on('error', tell);
   await queue.waitUntilReady();
   const workers = new Set<BackendWorker>();
   let closed: Promise<void> | undefined;
   const closeAll = async () => {
     await Promise.all([...workers].map((worker) => worker.close()));
     await queue.close();
+    over = true;
   };
   const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
   return {
@@ -168,7 +174,7 @@ async function connectQueue<Options extends object>(
         maxStalledCount: STALLED_MAX,
         runRetryDelay: PAUSE_AFTER_LOSS_MS,
       });
-      worker.on('error', onError);
+      worker.on('error', tell);
       workers.add(worker);
       await worker.waitUntilReady();
       return { close: () => worker.close() };
