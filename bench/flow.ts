@@ -61,7 +61,7 @@ export function runFlowBench({ casesDir, only = [], repeats = 3, onCase }: FlowB
       else rows.push(...jsonRows(name, JSON.parse(text), repeats));
     } catch (error) {
       if (!(error instanceof InputError || error instanceof SyntaxError)) throw error;
-      rows.push(unmeasured(name, 'run_s', 's', `not a flow-level case: ${error.message}`));
+      rows.push(unmeasured(name, 'run_s', 's', `not a flow-level case: ${error.message.split('\n')[0]}`));
     }
   }
   if (resolve(casesDir) === SHIPPED_CASES || only.length > 0) {
@@ -120,6 +120,9 @@ function jsonRows(name: string, document: unknown, repeats: number): BenchRow[] 
   const source = parsePacketCase(document);
   if (source.flows.some((flow) => flow.start_after !== undefined))
     return collectiveRows(name, source, repeats);
+  if (source.topology.links.some((link) => link.packet_loss > 0)) {
+    return [unmeasured(name, 'makespan_error', 'ratio', 'loses frames: see the accuracy bench')];
+  }
   if (source.flows.length === 1) return [singleFlowRow(name, source)];
   return [
     unmeasured(name, 'makespan_error', 'ratio', 'needs queues and congestion control, not just fair shares'),

@@ -23,6 +23,7 @@ const packetCase = z.object({
         b: z.number(),
         gbps: z.number().positive(),
         delay_ns: z.number().nonnegative(),
+        packet_loss: z.number().default(0),
       }),
     ),
   }),
