@@ -8,7 +8,6 @@
  */
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { diagnose } from '../src/diagnosis/index.js';
 import { fabricSpecSchema } from '../src/fabrics/contract/definition.js';
 import { createSimulatedFabric } from '../src/fabrics/simulated/driver.js';
 import type { SimulatedFabric } from '../src/fabrics/simulated/simulated-fabric.js';
@@ -37,9 +36,8 @@ export interface ClusterCase {
   tenMetrics: boolean;
   /** False works repeated steps out anew. */
   reuse?: boolean;
-  /** Whether to hash all evidence, and to diagnose it. */
+  /** Whether to hash all evidence. */
   hash?: boolean;
-  diagnose?: boolean;
 }
 
 export interface ClusterCost {
@@ -52,9 +50,6 @@ export interface ClusterCost {
   steps: number;
   series: number;
   hash?: string;
-  diagnoseS?: number;
-  /** What the diagnosis names first. */
-  named?: string;
   /** The cut fiber. */
   cut: string;
 }
@@ -134,13 +129,6 @@ export async function runCluster(cluster: ClusterCase): Promise<ClusterCost> {
     cut,
   };
   if (cluster.hash === true) cost.hash = hashEvidence(evidence);
-  if (cluster.diagnose === true) {
-    const { topology, jobs } = fabric.describe();
-    const askedMs = performance.now();
-    const verdict = diagnose({ topology, jobs, evidence });
-    cost.diagnoseS = (performance.now() - askedMs) / 1e3;
-    cost.named = verdict.culprits[0]?.element.id;
-  }
   return cost;
 }
 

@@ -35,7 +35,7 @@ const CLUSTERS: readonly ScaleRow[] = [
   },
   {
     name: 'cluster_16384',
-    cluster: { gpus: 16_384, jobs: 8, seconds: SECONDS, tenMetrics: true, diagnose: true },
+    cluster: { gpus: 16_384, jobs: 8, seconds: SECONDS, tenMetrics: true },
     ...{ floorS: 120, aimS: 20, floorGigabytes: 4, aimGigabytes: 2, large: true },
   },
 ];
@@ -90,16 +90,6 @@ function costRows(row: ScaleRow, cost: ClusterCost): BenchRow[] {
     measured(name, 'steps', cost.steps, { unit: 'steps' }),
     measured(name, 'series', cost.series, { unit: 'series' }),
   ];
-  if (cost.diagnoseS !== undefined) {
-    rows.push(
-      measured(name, 'diagnose_s', cost.diagnoseS, { unit: 's', floor: 20 }),
-      measured(name, 'named_the_cut', Number(cost.named === cost.cut), {
-        unit: '1 yes, 0 no',
-        floor: 1,
-        better: 'higher',
-      }),
-    );
-  }
   return rows;
 }
 
