@@ -50,8 +50,6 @@ export interface ClusterCost {
   steps: number;
   series: number;
   hash?: string;
-  /** The cut fiber. */
-  cut: string;
 }
 
 export function clusterFabric({ gpus, jobs, tenMetrics }: ClusterCase) {
@@ -86,12 +84,8 @@ export function clusterFabric({ gpus, jobs, tenMetrics }: ClusterCase) {
 }
 
 /** Lets the cluster run, with a fiber cut in the middle third. */
-export async function drillCluster(
-  fabric: SimulatedFabric,
-  seconds: number,
-): Promise<{ evidence: Evidence; cut: string }> {
-  const cut = await usedUplink(fabric);
-  const impairment = { type: 'link-cut', link: cut } as const;
+export async function drillCluster(fabric: SimulatedFabric, seconds: number): Promise<Evidence> {
+  const impairment = { type: 'link-cut', link: await usedUplink(fabric) } as const;
   await fabric.startJobs();
   await fabric.advance((seconds / 3) * 1e9);
   const saved = await fabric.readBack(impairment);
@@ -99,7 +93,7 @@ export async function drillCluster(
   await fabric.advance(((2 * seconds) / 3) * 1e9);
   await fabric.revert('cut', impairment, saved);
   await fabric.advance(seconds * 1e9);
-  return { evidence: await fabric.observe({ fromNs: 0, toNs: seconds * 1e9 }), cut };
+  return fabric.observe({ fromNs: 0, toNs: seconds * 1e9 });
 }
 
 async function usedUplink(fabric: SimulatedFabric): Promise<string> {
@@ -116,7 +110,7 @@ export async function runCluster(cluster: ClusterCase): Promise<ClusterCost> {
   const startCpu = process.cpuUsage();
   const fabric = createSimulatedFabric({ name: 'cluster', spec }, 1, { reuse });
   const builtMs = performance.now();
-  const { evidence, cut } = await drillCluster(fabric, seconds);
+  const evidence = await drillCluster(fabric, seconds);
   const endMs = performance.now();
   const { user, system } = process.cpuUsage(startCpu);
   const cost: ClusterCost = {
@@ -126,7 +120,6 @@ export async function runCluster(cluster: ClusterCase): Promise<ClusterCost> {
     residentBytes: process.resourceUsage().maxRSS * 1024,
     steps: stepsOf(evidence),
     series: evidence.series.length,
-    cut,
   };
   if (cluster.hash === true) cost.hash = hashEvidence(evidence);
   return cost;

@@ -78,7 +78,7 @@ export function clusterRows({ only, repeats, onCase }: ClusterBenchOptions): Ben
 
 function costRows(row: ScaleRow, cost: ClusterCost): BenchRow[] {
   const { name, floorS, aimS, floorGigabytes, aimGigabytes } = row;
-  const rows = [
+  return [
     measured(name, 'run_s', cost.buildS + cost.simulateS, { unit: 's', floor: floorS, aim: aimS }),
     measured(name, 'build_s', cost.buildS, { unit: 's' }),
     measured(name, 'cpu_s', cost.cpuS, { unit: 's' }),
@@ -90,7 +90,6 @@ function costRows(row: ScaleRow, cost: ClusterCost): BenchRow[] {
     measured(name, 'steps', cost.steps, { unit: 'steps' }),
     measured(name, 'series', cost.series, { unit: 'series' }),
   ];
-  return rows;
 }
 
 /** Evidence of the same cluster with and without reuse; fewer simulated seconds, since without it is slow. */

@@ -5,21 +5,11 @@
  * have full marks. Between two fabrics that is the first thing to ask, hence `training`: seconds a step, before the fault
  * and from its injection on. Not modelled: prices, power, and what a job's owner thinks.
  */
-import { SCORE_METRIC_DEFINITIONS } from '../scoring/metric-catalog.js';
+import { SCORE_METRIC_DEFINITIONS, type ScoreMetricDefinition } from '../scoring/metric-catalog.js';
 import type { Scores } from '../scoring/scorecard.js';
 
-export interface GateFigure {
-  /** `recovery.score` or `training.step_time_s`, as a suite writes it. */
-  path: string;
-  label: string;
-  kind: 'number' | 'boolean';
-  /** `s`, `GPU h`; `share` for a part of a whole; '' for a plain number. */
-  unit: string;
-  /** Smallest and largest value that can occur. */
-  range: readonly [number, number];
-  better: 'higher' | 'lower' | 'neutral';
-  description: string;
-}
+/** `path` is `recovery.score` or `training.step_time_s`, as a suite writes it. */
+export type GateFigure = Omit<ScoreMetricDefinition, 'score' | 'name'>;
 
 /** How fast jobs train; null where too few steps tell. */
 export interface TrainingFigures {

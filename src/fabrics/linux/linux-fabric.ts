@@ -6,7 +6,7 @@
  * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
  */
 import { EnvironmentError, InputError } from '../../kernel/problem.js';
-import { ownIdentity } from '../../platform/database/embedded/process-identity.js';
+import { ownIdentity } from '../../platform/process-identity.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';
 import type {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning } from '../../../platform/database/embedded/process-identity.js';
+import { isRunning } from '../../../platform/process-identity.js';
 import { smallTopology } from '../../../workload/testing/small-topology.js';
 import type { Job } from '../../../workload/job.js';
 import { LocalPlace } from '../transport/place.js';

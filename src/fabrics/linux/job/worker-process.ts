@@ -6,11 +6,7 @@
  * exactly this identity. Not modelled: workers that put children into the background; ours have none.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import {
-  identityOf,
-  isRunning,
-  type ProcessIdentity,
-} from '../../../platform/database/embedded/process-identity.js';
+import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import { programPath } from '../program-path.js';
 import type { Place } from '../transport/place.js';
 import { jsonLines, type WorkerConfiguration, type WorkerOrder, type WorkerReport } from './protocol.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../kernel/problem.js';
 import { LocalPlace } from '../transport/place.js';
-import { ownIdentity } from '../../../platform/database/embedded/process-identity.js';
+import { ownIdentity } from '../../../platform/process-identity.js';
 import { isBusy, ownNamespaces, readRecord, removeRecord, writeRecord } from './record.js';
 
 export interface Removal {

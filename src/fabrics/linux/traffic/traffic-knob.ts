@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { elementName } from '../../../kernel/elements.js';
 import { EnvironmentError } from '../../../kernel/problem.js';
-import { identityOf, isRunning } from '../../../platform/database/embedded/process-identity.js';
+import { identityOf, isRunning } from '../../../platform/process-identity.js';
 import { nicOf } from '../../contract/lookups.js';
 import type { Impairment } from '../../contract/impairment.js';
 import type { Knob } from '../controls/knob.js';

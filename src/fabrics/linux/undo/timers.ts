@@ -20,11 +20,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../kernel/problem.js';
-import {
-  identityOf,
-  isRunning,
-  type ProcessIdentity,
-} from '../../../platform/database/embedded/process-identity.js';
+import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
 import { quoteCommand, script, type Step } from './shell.js';
 

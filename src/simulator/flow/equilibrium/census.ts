@@ -7,16 +7,16 @@
  */
 import { MaxMin } from '../sharing/maxmin.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
-import { roomBytes, roomFloat64, roomInt32 } from './room.js';
+import { QueueColumns } from './queue-columns.js';
+import { roomFloat64, roomInt32 } from './room.js';
 
 /** Beyond a capacity by less than this a link is full, not contended: a tie with a NIC is no queue. */
 export const TIE = 1 + 5e-4;
 /** Rounding of a sum, relative to it. */
 const ROUNDING = 1e-12;
 
-export class Census {
+export class Census extends QueueColumns {
   flowCount = 0;
-  queueCount = 0;
   /** By flow: bytes/ns that hosts allow, and what they would if no other flow were there. */
   wish = new Float64Array(64);
   alone = new Float64Array(64);
@@ -24,17 +24,6 @@ export class Census {
   entryStart = new Int32Array(65);
   entryQueue = new Int32Array(256);
   entryCoefficient = new Float64Array(256);
-  /** By queue. */
-  queueDirection = new Int32Array(64);
-  queueClass = new Int32Array(64);
-  /** 1 where a switch sends, 0 where a NIC does. */
-  fromSwitch = new Uint8Array(64);
-  contended = new Uint8Array(64);
-  /** bytes/ns at the wishes; and what the link or its receiver takes at most. */
-  wishLoad = new Float64Array(64);
-  capacity = new Float64Array(64);
-  /** bytes/ns of the link for all classes, by queue. */
-  link = new Float64Array(64);
   private readonly localOf: Int32Array;
   private readonly hosts: MaxMin;
   private hostLinks = new Int32Array(64);
@@ -42,6 +31,7 @@ export class Census {
   private variables = new Int32Array(64);
 
   constructor(private readonly network: EquilibriumNetwork) {
+    super();
     const { directions, classes, capacity } = network;
     this.localOf = new Int32Array(directions * classes).fill(-1);
     this.hosts = new MaxMin(capacity);
@@ -177,7 +167,7 @@ export class Census {
     const known = this.localOf[key];
     if (known >= 0) return known;
     const queue = this.queueCount++;
-    if (queue >= this.queueDirection.length) this.growQueues(queue + 1);
+    if (queue >= this.queueDirection.length) this.growColumns(queue + 1);
     this.localOf[key] = queue;
     this.queueDirection[queue] = direction;
     this.queueClass[queue] = classIndex;
@@ -186,16 +176,6 @@ export class Census {
     this.link[queue] = Math.min(this.network.capacity[direction], acceptsAll);
     this.capacity[queue] = Math.min(this.link[queue], this.network.accepts(direction, classIndex));
     return queue;
-  }
-
-  private growQueues(length: number): void {
-    this.queueDirection = roomInt32(this.queueDirection, length);
-    this.queueClass = roomInt32(this.queueClass, length);
-    this.wishLoad = roomFloat64(this.wishLoad, length);
-    this.capacity = roomFloat64(this.capacity, length);
-    this.link = roomFloat64(this.link, length);
-    this.fromSwitch = roomBytes(this.fromSwitch, length);
-    this.contended = roomBytes(this.contended, length);
   }
 
   private growFlows(count: number): void {

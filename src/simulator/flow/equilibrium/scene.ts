@@ -7,15 +7,15 @@
  */
 import { Census, TIE } from './census.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
+import { QueueColumns } from './queue-columns.js';
 import { Relevance } from './relevance.js';
 import { roomBytes, roomFloat64, roomInt32 } from './room.js';
 
 export { TIE };
 
-export class Scene {
+export class Scene extends QueueColumns {
   readonly census: Census;
   flowCount = 0;
-  queueCount = 0;
   /** By flow. */
   active = new Uint8Array(64);
   activeFlows = new Int32Array(64);
@@ -53,20 +53,9 @@ export class Scene {
   orderCount = 0;
   /** Queues of NICs that a flow's paths begin with, each once per flow. */
   sourceQueue = new Int32Array(256);
-  /** By queue. */
-  queueDirection = new Int32Array(64);
-  queueClass = new Int32Array(64);
-  /** 1 where a switch sends, 0 where a NIC does. */
-  fromSwitch = new Uint8Array(64);
-  /** bytes/ns at the wishes; and what the link or its receiver takes at most. */
-  wishLoad = new Float64Array(64);
-  capacity = new Float64Array(64);
-  /** bytes/ns of the link for all classes, by queue. */
-  link = new Float64Array(64);
   /** By queue of the census: its number here, or -1. */
   placeOf = new Int32Array(64);
   readonly relevance: Relevance;
-  private contended = new Uint8Array(64);
   private parent = new Int32Array(64);
   private seenBy = new Int32Array(64);
   /** By queue: the last path of this flow that ends there, and by path the one before. */
@@ -74,6 +63,7 @@ export class Scene {
   private endsLike = new Int32Array(256);
 
   constructor(private readonly network: EquilibriumNetwork) {
+    super();
     this.census = new Census(network);
     this.relevance = new Relevance(network, this.census);
   }
@@ -136,13 +126,7 @@ export class Scene {
     for (let other = 0; other < census.queueCount; other++) {
       const queue = this.placeOf[other];
       if (queue < 0) continue;
-      this.queueDirection[queue] = census.queueDirection[other];
-      this.queueClass[queue] = census.queueClass[other];
-      this.fromSwitch[queue] = census.fromSwitch[other];
-      this.contended[queue] = census.contended[other];
-      this.wishLoad[queue] = census.wishLoad[other];
-      this.capacity[queue] = census.capacity[other];
-      this.link[queue] = census.link[other];
+      this.copyQueue(queue, census, other);
       this.parent[queue] = queue;
     }
   }
@@ -318,8 +302,7 @@ export class Scene {
   }
 
   private growQueues(length: number): void {
-    this.queueDirection = roomInt32(this.queueDirection, length);
-    this.queueClass = roomInt32(this.queueClass, length);
+    this.growColumns(length);
     this.parent = roomInt32(this.parent, length);
     this.firstPair = roomInt32(this.firstPair, length);
     this.firstPairInto = roomInt32(this.firstPairInto, length);
@@ -327,11 +310,6 @@ export class Scene {
     this.order = roomInt32(this.order, length);
     this.seenBy = roomInt32(this.seenBy, length);
     this.lastEnding = roomInt32(this.lastEnding, length);
-    this.wishLoad = roomFloat64(this.wishLoad, length);
-    this.capacity = roomFloat64(this.capacity, length);
-    this.link = roomFloat64(this.link, length);
-    this.fromSwitch = roomBytes(this.fromSwitch, length);
-    this.contended = roomBytes(this.contended, length);
   }
 
   private growFlows(count: number): void {

@@ -1,5 +1,5 @@
 /**
- * A min-heap of (level, item) pairs for progressive filling.
+ * A min-heap of (level, item) pairs, for progressive filling and for lists of flows.
  *
  * Unlike the kernel's indexed heap it keeps no places: an item may be in it several times, and the reader drops the
  * entries that have become stale. Levels only rise during a filling, so this is cheaper than moving keys about.
@@ -8,9 +8,15 @@
 import { grownFloat64, grownInt32 } from './incidence.js';
 
 export class LevelHeap {
-  private levels = new Float64Array(256);
-  private items = new Int32Array(256);
+  private levels: Float64Array;
+  private items: Int32Array;
   private count = 0;
+
+  /** @param capacity pairs expected; grows by doubling */
+  constructor(capacity = 256) {
+    this.levels = new Float64Array(capacity);
+    this.items = new Int32Array(capacity);
+  }
 
   get size(): number {
     return this.count;

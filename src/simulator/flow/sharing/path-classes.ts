@@ -6,13 +6,16 @@
  * a list of many flows on few paths costs its paths. Not modelled: caps of single flows.
  */
 import type { IndexedHeap } from '../../../kernel/heap.js';
-import { MinHeap } from './min-heap.js';
+import { LevelHeap } from './level-heap.js';
 import type { MaxMin } from './maxmin.js';
 
 interface Pattern {
   links: Int32Array;
   coefficients: Float64Array;
 }
+
+/** Flows of a class in most lists; there may be as many classes as flows. */
+const MEMBERS = 4;
 
 export class PathClasses {
   readonly count: number;
@@ -21,7 +24,7 @@ export class PathClasses {
   /** By class: bytes/ns of each flow in it. */
   readonly rate: Float64Array;
   /** By class: its flows under way, by what the class has served when they end. */
-  private readonly members: MinHeap[] = [];
+  private readonly members: LevelHeap[] = [];
   /** By class: what it has served when the next of them ends, Infinity without any; apart, since it is read most. */
   private readonly leastEnd: Float64Array;
   /** By class: bytes that each flow would have that was there all the time, and up to when. */
@@ -47,7 +50,7 @@ export class PathClasses {
       if (pathClass === undefined) {
         pathClass = this.patterns.push({ links, coefficients }) - 1;
         known.set(key, pathClass);
-        this.members.push(new MinHeap());
+        this.members.push(new LevelHeap(MEMBERS));
       }
       this.classOf[flow] = pathClass;
     });
@@ -67,7 +70,7 @@ export class PathClasses {
     const pathClass = this.classOf[flow];
     this.advance(pathClass, nowNs);
     this.members[pathClass].push(flow, this.served[pathClass] + bytes);
-    this.leastEnd[pathClass] = this.members[pathClass].leastKey;
+    this.leastEnd[pathClass] = this.members[pathClass].peekLevel();
     this.touch(pathClass);
   }
 
@@ -76,9 +79,11 @@ export class PathClasses {
     this.served[pathClass] = this.leastEnd[pathClass];
     this.updatedNs[pathClass] = nowNs;
     this.touch(pathClass);
-    const flow = this.members[pathClass].pop();
-    this.leastEnd[pathClass] = this.members[pathClass].leastKey;
-    if (this.members[pathClass].size === 0) this.served[pathClass] = 0;
+    const members = this.members[pathClass];
+    const flow = members.peekItem();
+    members.pop();
+    this.leastEnd[pathClass] = members.peekLevel();
+    if (members.size === 0) this.served[pathClass] = 0;
     return flow;
   }
 
