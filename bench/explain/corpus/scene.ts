@@ -48,8 +48,8 @@ const SIZES: Weights<number> = [
 ];
 
 /**
- * From this size on NICs are the bottleneck by design and there are two tiers: the steady state of a large contended fabric
- * takes half a minute to compute. A fault that asks for contention or three tiers gets a smaller scene.
+ * From this size on NICs are the bottleneck by design and there are two tiers, which keeps a case to a second or so of
+ * computing. A fault that asks for contention or three tiers gets a smaller scene.
  */
 const LARGE_GPUS = 128;
 
