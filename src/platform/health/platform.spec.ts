@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
 import { createTestDatabase, testHome, type TestDatabase } from '../../../test/support/database.js';
-import { InputError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { type Database, openDatabase } from '../database/database.js';
@@ -29,6 +29,11 @@ class ThingsController {
   @Get('broken')
   broken(): never {
     throw new Error('hunter2 in a stack');
+  }
+
+  @Get('elsewhere')
+  elsewhere(): never {
+    throw new EnvironmentError('the lab "b" is not up', 'fabrics up FILE builds it');
   }
 
   @Post()
@@ -182,6 +187,14 @@ describe('without a token', () => {
     const line = log.find((one) => one.includes(incident));
     expect(line).toMatch(/hunter2 in a stack/);
     expect(JSON.parse(line!)).toMatchObject({ level: 'error', context: 'problem' });
+  });
+
+  test('what is missing around us is told to who asked, and is no alarm in the log', async () => {
+    await start();
+    const answer = await request(app.getHttpServer()).get('/things/elsewhere');
+    expect(answer.status).toBe(503);
+    expect(answer.body.detail).toContain('the lab "b" is not up');
+    expect(log.join('')).not.toMatch(/"level":"(warn|error)"/);
   });
 
   test('a database that is gone makes it not ready, but alive', async () => {

@@ -11,6 +11,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
+import { EnvironmentError } from '../../kernel/problem.js';
 import { PROBLEM_TYPE, toProblem } from './problem.js';
 
 @Catch()
@@ -29,7 +30,10 @@ export class ProblemFilter implements ExceptionFilter {
       request.originalUrl,
       incident,
     );
-    if (problem.status >= 500) {
+    if (error instanceof EnvironmentError) {
+      // whoever asked is told what is missing; it is no fault of ours with a stack to look at
+      this.logger.log(`${request.method} ${request.path}: ${error.message}`);
+    } else if (problem.status >= 500) {
       const stack = error instanceof Error ? error.stack : String(error);
       this.logger.error(`${request.method} ${request.path} failed (${incident})`, stack);
     }
