@@ -27,8 +27,14 @@ export interface RunResult {
 export interface Place {
   /** For messages. */
   readonly name: string;
+  /** Its files, clock and processes are not those of this host. */
+  readonly isRemote: boolean;
   /** The whole vector that runs a command there, started on this host. */
   argv(command: readonly string[]): string[];
+  /** The vector that runs a program of ours there. @param path of the built program on this host */
+  program(path: string, args?: readonly string[]): string[];
+  /** The same place, by a connection of its own where connections are counted. */
+  lane(name: 'commands' | 'watch'): Place;
   /** @throws CommandError on an exit code other than 0 (unless `anyExit`), a time-out, or a program that is not there */
   run(command: readonly string[], options?: RunOptions): Promise<RunResult>;
 }
@@ -54,7 +60,16 @@ const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export abstract class SpawningPlace implements Place {
   abstract readonly name: string;
+  readonly isRemote: boolean = false;
   abstract argv(command: readonly string[]): string[];
+
+  program(path: string, args: readonly string[] = []): string[] {
+    return this.argv([process.execPath, path, ...args]);
+  }
+
+  lane(_name: 'commands' | 'watch'): Place {
+    return this;
+  }
 
   run(command: readonly string[], options: RunOptions = {}): Promise<RunResult> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, daemon = false, anyExit = false, input = '' } = options;
