@@ -46,7 +46,7 @@ const under = (paths) => paths.map((path) => `^src/${path}`);
 const entryPoint = '^src/(main|worker|cli)[.]ts$';
 // fabrics/stored is the service for fabrics that users keep: a service among the adapters because users say `fabrics`
 const adapter = '^src/fabrics/(?!contract/|stored/)([^/]+)/';
-const nestRoom = '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/|safety/|gates/|dashboard/)';
+const nestRoom = '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/(?!timing/)|safety/|gates/|dashboard/)';
 
 const roomArrows = Object.entries(ROOMS).map(([room, [reach, comment]]) => ({
   name: `arrow-${room.replace('/', '-')}`,
@@ -175,9 +175,18 @@ const boundary = [
         'fabrics/[^/]+[.]ts$',
         'faults/',
         'gate/',
+        'schedules/timing/',
         'scoring/(scorecard|metric-catalog|exit-codes|profile)[.]ts$',
       ]),
     },
+  },
+  {
+    name: 'timing-is-arithmetic',
+    severity: 'error',
+    comment:
+      'What becomes of a tick is a matter of rules and times alone: every replica, a plan and a test must find the same.',
+    from: { path: '^src/schedules/timing/', pathNot: TEST_CODE },
+    to: { path: '^src/|node_modules/', pathNot: under(['schedules/timing/', 'kernel/']) },
   },
   {
     name: 'no-nest-in-drill-and-definition',

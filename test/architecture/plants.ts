@@ -132,6 +132,9 @@ const boundary: Plant[] = [
   plant('definition-arrows', 'src/experiments/definition/planted.ts', importing('../planted-target.js'), {
     'src/experiments/planted-target.ts': target,
   }),
+  plant('timing-is-arithmetic', 'src/schedules/timing/planted.ts', importing('../planted-target.js'), {
+    'src/schedules/planted-target.ts': target,
+  }),
   plant('no-nest-in-drill-and-definition', 'src/drill/planted-nest.ts', importing('@nestjs/common')),
 ];
 

@@ -65,6 +65,15 @@ describe('pure rooms', () => {
     expect(pureFiles.length).toBeGreaterThan(20);
     expect(pureFiles.flatMap((file) => inWords(file, impureConstructs(readSource(file))))).toEqual([]);
   });
+
+  test('the timing of schedules reads no clock; of its surroundings it asks for the rules of time zones alone', () => {
+    const timing = product.filter((file) => file.startsWith('src/schedules/timing/'));
+    expect(timing.length).toBeGreaterThan(3);
+    const found = timing.flatMap((file) =>
+      impureConstructs(readSource(file)).map(({ construct }) => `${basename(file)} ${construct}`),
+    );
+    expect([...new Set(found)]).toEqual(['zone.ts Intl']);
+  });
 });
 
 describe('sizes and heads', () => {

@@ -1,0 +1,111 @@
+/**
+ * What becomes of a tick: a run, or a skip with its reason. Pure: the same rules, tick, runs under way and time give the
+ * same answer in every replica.
+ *
+ * Each tick is decided for itself, in the order of nominal times, when it is first looked at at or after it was due. How
+ * many are looked at together, after an outage, makes no difference but one: of ticks that were missed, `runOnce` makes
+ * up for the last, if none that is due follows it.
+ */
+import { hashText } from '../../kernel/prng.js';
+import { formatDurationNs } from '../../kernel/units.js';
+import { abortsAt, blackoutAt, nextAbortMs, type Blackout } from './blackouts.js';
+import type { Cron } from './cron.js';
+import { nextOccurrence } from './occurrences.js';
+import { formatWall } from './zone.js';
+
+export interface Rules {
+  /** A cron expression, or one instant. */
+  when: { cron: Cron } | { onceMs: number };
+  zone: string;
+  concurrency: 'Forbid' | 'Allow' | 'Replace';
+  /** How late a run may start. */
+  startingDeadlineMs: number;
+  missed: 'skip' | 'runOnce';
+  /** Starts are spread over this long; 0 for none. */
+  jitterMs: number;
+  blackouts: readonly Blackout[];
+}
+
+/** A schedule that lives: its rules and what its jitter is drawn from. */
+export interface Living extends Rules {
+  id: string;
+}
+
+export const SKIP_REASONS = ['suspended', 'missed', 'blackout', 'still-running', 'refused'] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+export type Decision =
+  | { outcome: 'run'; replace: boolean; note: string | null }
+  | { outcome: 'skip'; reason: SkipReason; detail: string };
+
+/** The nominal time after an instant; undefined when there is none any more. */
+export function nextTickMs(rules: Rules, afterMs: number): number | undefined {
+  if ('cron' in rules.when) return nextOccurrence(rules.when.cron, rules.zone, afterMs);
+  return rules.when.onceMs > afterMs ? rules.when.onceMs : undefined;
+}
+
+/** When the run of a tick is to start: its nominal time, and what the seeded jitter adds, less than `jitterMs`. */
+export function dueMs({ id, jitterMs }: Pick<Living, 'id' | 'jitterMs'>, nominalMs: number): number {
+  if (jitterMs === 0) return nominalMs;
+  return nominalMs + Math.floor((hashText(`${id} ${nominalMs}`) / 2 ** 32) * jitterMs);
+}
+
+/**
+ * Decides a tick that is due.
+ * @param underWay how many runs of this schedule have not ended
+ */
+export function decideTick(
+  rules: Living,
+  tick: { nominalMs: number; suspended: boolean; underWay: number },
+  nowMs: number,
+): Decision {
+  if (tick.suspended) return skip('suspended', 'the schedule was suspended');
+  const due = dueMs(rules, tick.nominalMs);
+  const lateMs = nowMs - due;
+  const isMissed = lateMs > rules.startingDeadlineMs;
+  if (isMissed && !(rules.missed === 'runOnce' && isLastDue(rules, tick.nominalMs, nowMs))) {
+    return skip('missed', missedText(rules, lateMs));
+  }
+  const covering =
+    blackoutAt(rules.blackouts, rules.zone, due) ?? blackoutAt(rules.blackouts, rules.zone, nowMs);
+  if (covering !== undefined) {
+    return skip('blackout', `in the blackout that lasts until ${formatWall(rules.zone, covering.untilMs)}`);
+  }
+  if (tick.underWay > 0 && rules.concurrency === 'Forbid') {
+    return skip('still-running', 'the run before it had not ended, and concurrencyPolicy is Forbid');
+  }
+  return {
+    outcome: 'run',
+    replace: rules.concurrency === 'Replace' && tick.underWay > 0,
+    note: isMissed ? `made up for, ${duration(lateMs)} late` : null,
+  };
+}
+
+const skip = (reason: SkipReason, detail: string): Decision => ({ outcome: 'skip', reason, detail });
+
+function isLastDue(rules: Living, nominalMs: number, nowMs: number): boolean {
+  const following = nextTickMs(rules, nominalMs);
+  return following === undefined || dueMs(rules, following) > nowMs;
+}
+
+function missedText(rules: Rules, lateMs: number): string {
+  const late = `looked at ${duration(lateMs)} late, more than the starting deadline of ${duration(rules.startingDeadlineMs)}`;
+  return rules.missed === 'skip' ? late : `${late}; a later tick stands for it`;
+}
+
+const duration = (ms: number): string => formatDurationNs(Math.round(ms / 1000) * 1e9);
+
+/** The window in which whatever is under way must be aborted now. */
+export const abortNow = ({ blackouts, zone }: Rules, nowMs: number) => abortsAt(blackouts, zone, nowMs);
+
+/**
+ * When the schedule has to be looked at again: for its next tick, or for a window that aborts what is under way.
+ * @param nextMs nominal time of the next tick
+ */
+export function wakeMs(rules: Living, nextMs: number | undefined, nowMs: number): number | undefined {
+  const times = [
+    ...(nextMs === undefined ? [] : [dueMs(rules, nextMs)]),
+    ...[nextAbortMs(rules.blackouts, rules.zone, nowMs) ?? []].flat(),
+  ];
+  return times.length === 0 ? undefined : Math.min(...times);
+}
