@@ -62,12 +62,11 @@ const OF_STEPS = new Set<string>(
   METRICS.filter(({ element, kind }) => element === 'job' && kind === 'gauge').map(({ name }) => name),
 );
 
-function sameNumbers(one: Float64Array | Uint8Array, other: Float64Array | Uint8Array): boolean {
-  if (one === other) return true;
-  if (one.length !== other.length) return false;
-  for (let at = 0; at < one.length; at++) if (!Object.is(one[at], other[at])) return false;
-  return true;
-}
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+const sameNumbers = (one: Float64Array | Uint8Array, other: Float64Array | Uint8Array): boolean =>
+  one === other || bytesOf(one).equals(bytesOf(other));
 
 const sameSamples = (one: Series, other: Series): boolean =>
   sameNumbers(one.timesNs, other.timesNs) &&
