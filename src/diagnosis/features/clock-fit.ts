@@ -8,6 +8,7 @@
  * Not modelled: clocks that drift by more than a few ms within the window; clocks that are off by more than a second or so.
  */
 import type { Column } from './samples.js';
+import { sumOfSmallest } from './statistics.js';
 
 /** Clocks that are further apart than this are not looked for. */
 const FARTHEST_NS = 1.25e9;
@@ -34,10 +35,11 @@ export type CounterPair = readonly [first: Column, second: Column];
 export function fitClocks(pairs: readonly CounterPair[]): ClockFit | null {
   const usable = pairs.filter(([first, second]) => first.count > FEWEST_GAINS && second.count > FEWEST_GAINS);
   if (usable.length === 0) return null;
+  const differences = new Float64Array(usable.reduce((sum, [{ count }]) => sum + count, 0));
   const costs = new Map<number, number>();
   const costAt = (offsetNs: number): number => {
     let cost = costs.get(offsetNs);
-    if (cost === undefined) costs.set(offsetNs, (cost = misfit(usable, offsetNs)));
+    if (cost === undefined) costs.set(offsetNs, (cost = misfit(usable, offsetNs, differences)));
     return cost;
   };
   const coarse = bestOf(0, FARTHEST_NS, COARSE_NS, costAt);
@@ -66,22 +68,27 @@ function bestOf(
   return best;
 }
 
-/** Bytes by which gains differ at an offset, as a share of all; infinite when hardly any can be compared. */
-function misfit(pairs: readonly CounterPair[], offsetNs: number): number {
-  const differences = new Float64Array(pairs.reduce((sum, [{ count }]) => sum + count, 0));
+/**
+ * Bytes by which gains differ at an offset, as a share of all; infinite when hardly any can be compared. Rounded, so that
+ * sums in another order cost the same.
+ * @param differences room for one number a gain
+ */
+function misfit(pairs: readonly CounterPair[], offsetNs: number, differences: Float64Array): number {
   let compared = 0;
   let bytes = 0;
-  for (const [first, second] of pairs) {
-    const { count, timesNs, values } = first;
+  for (const [{ count, timesNs, values }, second] of pairs) {
     let cursor = 0;
     let before = NaN;
     for (let index = 0; index < count; index++) {
       const atNs = timesNs[index] + offsetNs;
       while (cursor < second.count && second.timesNs[cursor] < atNs) cursor++;
       const now = valueAt(second, cursor, atNs);
+      // NaN in the first round, and where the second counter was not read around the instant
       const gain = index === 0 ? NaN : values[index] - values[index - 1];
-      if (!Number.isNaN(gain - (now - before))) {
-        differences[compared++] = Math.abs(gain - (now - before));
+      const difference = gain - (now - before);
+      const size = difference < 0 ? -difference : difference;
+      if (size >= 0) {
+        differences[compared++] = size;
         bytes += gain;
       }
       before = now;
@@ -89,10 +96,8 @@ function misfit(pairs: readonly CounterPair[], offsetNs: number): number {
   }
   if (compared < FEWEST_GAINS || bytes <= 0) return Infinity;
   const kept = Math.ceil(KEPT_SHARE * compared);
-  const sorted = differences.subarray(0, compared).sort();
-  let off = 0;
-  for (let index = 0; index < kept; index++) off += sorted[index];
-  return off / kept / (bytes / compared);
+  const off = sumOfSmallest(differences.subarray(0, compared), kept);
+  return Math.fround(off / kept / (bytes / compared));
 }
 
 /** Between the samples around an instant; NaN outside of them. */

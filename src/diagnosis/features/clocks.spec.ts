@@ -47,6 +47,28 @@ describe('the clocks of devices', () => {
     );
   });
 
+  it('are left alone where few links of a device doubt them', () => {
+    const wide = buildTopology(
+      topologySchema.parse({ builder: 'leaf-spine', leaves: 2, spines: 1, hostsPerLeaf: 2, gpusPerHost: 8 }),
+    );
+    const { devices, ports } = wide;
+    const host = devices.find(({ role }) => role === 'host')!;
+    const doubting = (count: number): DiagnosisInput => {
+      const input = new Scenario(wide, [], []).input();
+      const late = new Set(
+        Array.from({ length: count }, (_, at) => `port:${ports[host.ports[(at * 4) % 7]].name}`),
+      );
+      const series = input.evidence.series.map((one) =>
+        late.has(one.element) && one.metric.endsWith('_bytes')
+          ? seriesWith(one, { timesNs: one.timesNs.map((timeNs) => timeNs + 0.4e9) })
+          : one,
+      );
+      return { ...input, evidence: { ...input.evidence, series } };
+    };
+    expect(alignedContext(doubting(2)).clockSlackNs).toBe(0);
+    expect(alignedContext(doubting(7)).clockSlackNs).toBeGreaterThan(0);
+  });
+
   it('are brought to one, to less than a tenth of a second', () => {
     const context = alignedContext(clocksOff(scene(), drawOffsets(7)));
     // all were polled together, at whole seconds

@@ -12,7 +12,7 @@
  */
 import { elementName } from '../../kernel/elements.js';
 import type { Series } from '../../telemetry/series.js';
-import type { Link } from '../../topology/model.js';
+import type { Device, Link, Topology } from '../../topology/model.js';
 import { connectionsOf } from './byte-accounts.js';
 import { fitClocks } from './clock-fit.js';
 import type { ClockFit, CounterPair } from './clock-fit.js';
@@ -29,6 +29,9 @@ const LINKS_ASKED = 2;
 const LINKS_FITTED = 6;
 /** A fit costs: in a large fabric some links stand for all. */
 const MOST_DOUBTED = 48;
+/** A device that they doubt is asked by itself: so many of the links that tell, and so large a share of them, must agree. */
+const FEWEST_DOUBTS = 3;
+const DOUBTS_SHARE = 0.75;
 /** NICs of a host whose connections place it beside the clock of the jobs. */
 const NICS_ASKED = 3;
 /** A link whose counters fit elsewhere nearly as well does not count. */
@@ -46,8 +49,9 @@ export function alignedContext(input: DiagnosisInput): Context {
   const context = new Context(input);
   const asked = linksOf(context, LINKS_ASKED);
   const contradicted = asked.some((link) => contradicts(context, link));
-  if (!contradicted && !inDoubt(context, asked)) return context;
-  const offsets = settle(context, linksOf(context, LINKS_FITTED));
+  const fits = new Fits(context);
+  if (!contradicted && !inDoubt(context, asked, fits)) return context;
+  const offsets = settle(context, linksOf(context, LINKS_FITTED), fits);
   const aligned = { ...input, evidence: { ...input.evidence, series: shiftAll(context, input, offsets) } };
   const once = new Context(aligned);
   const left = asked.filter((link) => contradicts(once, link));
@@ -66,26 +70,44 @@ const isEarly = (context: Context, link: Link, slackNs: number): boolean =>
     ([sent, received]) => receivedEarly(sent, received, slackNs) > wireBytes(link),
   );
 
-/** Whether all links asked of some device fit better with its clock off. */
-function inDoubt(context: Context, asked: readonly Link[]): boolean {
-  const { ports, devices } = context.topology;
-  const told = devices.map(() => 0);
-  const doubted = devices.map(() => 0);
+/** Whether links of some device, all of the sample and most of its own, fit better with its clock off. */
+function inDoubt({ topology }: Context, asked: readonly Link[], fits: Fits): boolean {
+  const { ports, devices } = topology;
+  const doubted = new Set<number>();
+  const cleared = new Set<number>();
   const stride = Math.ceil(asked.length / MOST_DOUBTED);
   for (let at = 0; at < asked.length; at += stride) {
-    const link = asked[at];
-    const fit = fitOf(context, link);
+    const ends = [asked[at].portA, asked[at].portB].map((port) => ports[port].device);
+    if (ends.every((device) => cleared.has(device))) continue;
+    const fit = fits.of(asked[at]);
     if (fit === null) continue;
-    const doubts = fit.doubt >= LEAST_DOUBT && Math.abs(fit.aheadNs) > AGREE_NS;
-    for (const port of [link.portA, link.portB]) {
-      told[ports[port].device]++;
-      if (doubts) doubted[ports[port].device]++;
-    }
+    for (const device of ends) (doubts(fit) ? doubted : cleared).add(device);
   }
-  return told.some((count, device) => count > 0 && doubted[device] === count);
+  return [...doubted].some((device) => {
+    if (cleared.has(device)) return false;
+    const own = linksOfDevice(topology, devices[device], LINKS_FITTED);
+    const told = own.flatMap((link) => fits.of(link) ?? []);
+    const count = told.filter(doubts).length;
+    return count >= Math.min(FEWEST_DOUBTS, own.length) && count >= DOUBTS_SHARE * told.length;
+  });
 }
 
-/** How far the clock of a link's second port is ahead of that of its first, if it tells. */
+const doubts = ({ doubt, aheadNs }: ClockFit): boolean =>
+  doubt >= LEAST_DOUBT && Math.abs(aheadNs) > AGREE_NS;
+
+/** How far the clock of a link's second port is ahead of that of its first; null where it does not tell. */
+class Fits {
+  private readonly made = new Map<number, ClockFit | null>();
+
+  constructor(private readonly context: Context) {}
+
+  of(link: Link): ClockFit | null {
+    let fit = this.made.get(link.index);
+    if (fit === undefined) this.made.set(link.index, (fit = fitOf(this.context, link)));
+    return fit;
+  }
+}
+
 function fitOf(context: Context, link: Link): ClockFit | null {
   const [[sentA, receivedB], [sentB, receivedA]] = countersOf(context, link);
   // under the clock of A first: what it sent, and what it received, of which B holds the original
@@ -97,13 +119,14 @@ function fitOf(context: Context, link: Link): ClockFit | null {
 }
 
 /** Some links of every device, those of hosts among them. */
-function linksOf({ topology }: Context, ofEach: number): Link[] {
-  const chosen = new Set<number>();
-  for (const { ports } of topology.devices) {
-    const stride = Math.max(1, Math.floor(ports.length / ofEach));
-    for (let at = 0; at < ports.length; at += stride) chosen.add(topology.ports[ports[at]].link);
-  }
-  return [...chosen].sort((one, other) => one - other).map((link) => topology.links[link]);
+const linksOf = ({ topology }: Context, ofEach: number): Link[] =>
+  [...new Set(topology.devices.flatMap((device) => linksOfDevice(topology, device, ofEach)))].sort(
+    (one, other) => one.index - other.index,
+  );
+
+function linksOfDevice({ ports, links }: Topology, device: Device, most: number): Link[] {
+  const stride = Math.max(1, Math.floor(device.ports.length / most));
+  return device.ports.filter((_, at) => at % stride === 0).map((port) => links[ports[port].link]);
 }
 
 /** Both directions: counters of the sender and of the receiver. */
@@ -123,7 +146,7 @@ interface Neighbour {
 }
 
 /** By device: how far its clock is ahead of that of the jobs, else of the other devices; 0 where nothing tells. */
-function settle(context: Context, links: readonly Link[]): Float64Array {
+function settle(context: Context, links: readonly Link[], fits: Fits): Float64Array {
   const { ports, devices } = context.topology;
   const jobs = devices.length;
   const neighbours = Array.from({ length: jobs + 1 }, (): Neighbour[] => []);
@@ -132,7 +155,7 @@ function settle(context: Context, links: readonly Link[]): Float64Array {
     neighbours[other].push({ device: one, aheadNs: -aheadNs });
   };
   for (const link of links) {
-    const fit = fitOf(context, link);
+    const fit = fits.of(link);
     if (fit !== null) join(ports[link.portA].device, ports[link.portB].device, fit.aheadNs);
   }
   for (const { host, aheadNs } of jobsAhead(context)) join(host, jobs, aheadNs);

@@ -26,3 +26,29 @@ export function logSumExp(values: readonly number[]): number {
   if (!Number.isFinite(largest)) return largest;
   return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0));
 }
+
+/** Sum of the smallest numbers of a scratch array, which is left in another order. */
+export function sumOfSmallest(values: Float64Array, count: number): number {
+  let low = 0;
+  let high = values.length - 1;
+  // Hoare's selection: what is left of the parting place is no larger than what is right of it
+  while (low < high) {
+    const pivot = values[(low + high) >> 1];
+    let left = low;
+    let right = high;
+    while (left <= right) {
+      while (values[left] < pivot) left++;
+      while (values[right] > pivot) right--;
+      if (left > right) break;
+      const value = values[left];
+      values[left++] = values[right];
+      values[right--] = value;
+    }
+    if (count <= right) high = right;
+    else if (count > left) low = left;
+    else break;
+  }
+  let sum = 0;
+  for (let index = 0; index < count; index++) sum += values[index];
+  return sum;
+}
