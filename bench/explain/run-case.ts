@@ -16,6 +16,7 @@ import type { Evidence } from '../../src/telemetry/series.js';
 import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
 import type { Job } from '../../src/workload/job.js';
+import { attemptsAtWork } from './at-work.js';
 import { caseOf, experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './corpus/case.js';
 import { degrade, lossOf } from './corpus/quality.js';
 import { caseRandom } from './corpus/seeds.js';
@@ -66,7 +67,7 @@ export async function runSeed(seed: number): Promise<{ one: CorpusCase; run: Cas
 export async function runCase(one: CorpusCase): Promise<CaseRun> {
   const spec = fabricSpecSchema.parse({ ...one.scene.spec, telemetry: { loss: lossOf(one.quality) } });
   const fabric = open(spec, one.seed);
-  const plan = await planFirst(one, fabric);
+  const plan = await planFirst(one, await attemptsAtWork(one, () => open(spec, one.seed)), fabric);
   await perform(fabric, plan);
   const raw = await fabric.observe({ fromNs: 0, toNs: WINDOW_NS });
   const { topology, jobs } = fabric.describe();
@@ -100,9 +101,13 @@ const open = (spec: FabricSpec, seed: number): SimulatedFabric =>
   createSimulatedFabric({ name: 'corpus', spec }, seed);
 
 /** The plan with the first target of each fault that the fabric has; two faults never share an element. */
-async function planFirst(one: CorpusCase, fabric: SimulatedFabric): Promise<Plan> {
+async function planFirst(
+  one: CorpusCase,
+  choices: CorpusCase['attempts'],
+  fabric: SimulatedFabric,
+): Promise<Plan> {
   let problem: unknown;
-  for (const attempts of combinations(one.attempts)) {
+  for (const attempts of combinations(choices)) {
     try {
       const plan = await planDrill({
         name: one.name,

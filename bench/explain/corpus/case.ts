@@ -104,6 +104,7 @@ function needsOf(entries: readonly FaultEntry[]): SceneNeeds {
       ...(families === undefined ? {} : { families }),
       spare: all.spare === true || needs.spare === true,
       checkpoints: all.checkpoints === true || needs.checkpoints === true,
+      storage: all.storage === true || needs.storage === true,
       settings: { ...all.settings, ...needs.settings },
       ...(all.perUplink === undefined && needs.perUplink === undefined
         ? {}

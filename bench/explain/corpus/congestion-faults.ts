@@ -7,8 +7,9 @@
  * takes a part of its line rate; storms from a fraction of a second until somebody power-cycles). Marking: DCQCN's
  * 5 kB to 200 kB at 40G, profiles of one to two MiB, and none. Buffers: alpha of 1/64 instead of 1/16 (Guo et al.), headroom
  * too short for the cable, PFC left off. Collisions: Meta (Gangidi et al., SIGCOMM 2024), three tiers hashed alike.
- * Wrong marks and buffers hurt nobody where nothing is contended: their scenes have half as many uplinks as NICs, and run
- * without the other guard (lossy RoCE without PFC, or PFC without DCQCN), which would hide the loss of the one.
+ * Wrong marks and buffers hurt nobody where nothing is contended: their scenes have half as many uplinks as NICs, and the
+ * switch is one that marks or pauses there. They run without the other guard (lossy RoCE without PFC, or PFC without
+ * DCQCN), which would hide the loss of the one; a small alpha needs both, and many senders (6.2 of Guo et al.).
  */
 import type { Prng } from '../../../src/kernel/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
@@ -49,16 +50,20 @@ const everySwitch = (): readonly Target[] => [
   { type: 'device', names: ['leaf-*', 'spine-*', 'core-*'], mode: 'all' },
 ];
 
-/** Uplinks are where traffic meets in these scenes, and they leave from the leaves. */
-const mostlyLeaves = (random: Prng, scene: Scene): readonly Target[] =>
-  random.uniform() < 0.8 ? oneDevice('leaf')() : anySwitch(random, scene);
-
 const CONTENDED = { families: SINGLE_PORT, perUplink: 2 } as const;
 /** Without congestion control pauses hold the senders, without pauses marks do: what fails is what they rely on. */
 const PAUSED = { ...CONTENDED, settings: { dcqcn: { on: false } } } as const;
 const LOSSY = { ...CONTENDED, settings: { pfc: { on: false } } } as const;
+const MARKS = 'queue_ecn_marked_packets';
+const PAUSES = 'port_pause_tx_s';
 /** NICs must be what a job waits for, or a slower one is nobody's loss. */
 const ROOMY = { perUplink: 1 } as const;
+/** Writes of many ranks meet at one host, which an early pause makes the loss of whoever shares a link with them. */
+const STORED = { families: ['leaf-spine'], hostsAtLeast: 8, storage: true } as const;
+const storageLeaf = (_: Prng, { spec: { topology } }: Scene): readonly Target[] =>
+  topology.builder === 'leaf-spine'
+    ? [{ type: 'device', names: [`leaf-${topology.leaves}`], mode: 'one' }]
+    : [];
 const kilobytes = (random: Prng, least: number, most: number): string =>
   `${Math.round(logBetween(random, least, most))}kB`;
 
@@ -142,14 +147,16 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
     ...congestion('ecn-misconfig', 'too-high'),
     weight: 0.6,
     needs: LOSSY,
-    targets: mostlyLeaves,
+    atWork: MARKS,
+    targets: anySwitch,
     parameters: () => ({ variant: 'too-high' }),
   },
   {
     ...congestion('ecn-misconfig', 'too-low'),
     weight: 0.1,
     needs: CONTENDED,
-    targets: mostlyLeaves,
+    atWork: MARKS,
+    targets: anySwitch,
     parameters: (random) => {
       const kmin = Math.round(logBetween(random, 1, 10));
       return { variant: 'too-low', kmin: `${kmin}kB`, kmax: `${2 * kmin}kB`, pmax: between(random, 0.5, 1) };
@@ -159,28 +166,31 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
     ...congestion('ecn-misconfig', 'off'),
     weight: 0.6,
     needs: LOSSY,
-    targets: mostlyLeaves,
+    atWork: MARKS,
+    targets: anySwitch,
     parameters: () => ({ variant: 'off' }),
   },
   {
     ...congestion('pfc-misconfig', 'headroom'),
     weight: 0.3,
     needs: PAUSED,
-    targets: mostlyLeaves,
+    atWork: PAUSES,
+    targets: anySwitch,
     parameters: (random) => ({ variant: 'headroom', headroom: kilobytes(random, 1, 20) }),
   },
   {
     ...congestion('pfc-misconfig', 'alpha'),
     weight: 0.1,
-    needs: PAUSED,
-    targets: mostlyLeaves,
+    needs: STORED,
+    targets: storageLeaf,
     parameters: (random) => ({ variant: 'alpha', alpha: pick(random, [1 / 64, 1 / 128, 1 / 256]) }),
   },
   {
     ...congestion('pfc-misconfig', 'off'),
     weight: 0.8,
     needs: PAUSED,
-    targets: mostlyLeaves,
+    atWork: PAUSES,
+    targets: anySwitch,
     parameters: () => ({ variant: 'off' }),
   },
 ];

@@ -21,6 +21,8 @@ export interface FaultEntry {
   /** How often it is drawn, relative to the others of its class. */
   weight: number;
   needs?: SceneNeeds;
+  /** A counter of switches or their ports: instead of `targets` only switches at which it rises without the fault. */
+  atWork?: string;
   /** Targets to try, in this order: the first with an element that a job sends over is taken. */
   targets(random: Prng, scene: Scene): readonly Target[];
   parameters(random: Prng, scene: Scene): Parameters;

@@ -34,36 +34,29 @@ export interface SceneNeeds {
   settings?: FabricSpecInput['settings'];
   /** Every job writes checkpoints. */
   checkpoints?: boolean;
+  /** The first job writes them often, to hosts of the fabric that no job sits on. */
+  storage?: boolean;
   /** One job that starts in mid-run, ns. */
   lateStartNs?: number;
 }
 
 const FAMILIES: readonly Family[] = ['leaf-spine', 'rail-optimised', 'fat-tree', 'dual-tor-dual-plane'];
 const SIZES: Weights<number> = [
-  [32, 0.5],
-  [64, 0.38],
-  [128, 0.08],
-  [256, 0.025],
-  [512, 0.015],
+  [32, 0.46],
+  [64, 0.35],
+  [128, 0.12],
+  [256, 0.045],
+  [512, 0.025],
 ];
-
-/**
- * From this size on NICs are the bottleneck by design and there are two tiers, which keeps a case to a second or so of
- * computing. A fault that asks for contention or three tiers gets a smaller scene.
- */
-const LARGE_GPUS = 128;
 
 /** @param sizeAt from 0 to 1, along the sizes by their weights */
 export function drawScene(random: Prng, sizeAt: number, needs: SceneNeeds = {}): Scene {
-  const wanted = weightedAt(sizeAt, SIZES);
-  const drawn = pick(random, needs.families ?? FAMILIES);
-  const isSmall = wanted < LARGE_GPUS || needs.perUplink === 2 || needs.families?.length === 1;
-  const gpus = isSmall ? Math.min(wanted, LARGE_GPUS / 2) : wanted;
-  const family = isSmall || drawn !== 'fat-tree' ? drawn : 'leaf-spine';
+  const gpus = weightedAt(sizeAt, SIZES);
+  const family = pick(random, needs.families ?? FAMILIES);
   const gpusPerHost = gpus <= 64 ? pick(random, [4, 8]) : 8;
   const hosts = gpus / gpusPerHost;
   if (hosts < (needs.hostsAtLeast ?? 4)) return drawScene(random.stream('larger'), (sizeAt + 0.5) % 1, needs);
-  const perUplink = needs.perUplink ?? (gpus >= LARGE_GPUS ? 1 : pick(random, [1, 1, 2]));
+  const perUplink = needs.perUplink ?? pick(random, [1, 1, 2]);
   const topology = TOPOLOGIES[family](random, {
     contended: needs.perUplink === 2,
     ...{ hosts, gpusPerHost, perUplink },
@@ -149,7 +142,8 @@ const CHECKPOINT_SHARE = 0.2;
 const JOB_NAMES = ['job-a', 'job-b', 'job-c'];
 
 function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: SceneNeeds): Jobs {
-  const idle = needs.spare === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
+  const idle =
+    needs.spare === true || needs.storage === true || (hosts >= 8 && random.uniform() < 0.3) ? 1 : 0;
   const used = hosts - idle;
   const wanted = used >= 12 && random.uniform() < 0.4 ? 3 : 2;
   // a job on one host sends nothing over the fabric
@@ -167,7 +161,9 @@ function drawJobs(random: Prng, hosts: number, gpusPerHost: number, needs: Scene
       parallelism: { tensor: gpusPerHost },
       queuePairs,
       ...(late ? { start: `${Math.round((needs.lateStartNs ?? 0) / 1e6)}ms` } : {}),
-      ...drawCheckpoint(random, needs),
+      ...(needs.storage === true && job === 0
+        ? { checkpoint: drawStorageCheckpoint(random, hosts) }
+        : drawCheckpoint(random, needs)),
       step: drawStep(random),
     };
   });
@@ -178,6 +174,15 @@ function drawCheckpoint(random: Prng, { checkpoints }: SceneNeeds): Pick<Jobs[nu
   const [drawn, every, durationMs] = [random.uniform(), whole(random, 5, 40), logBetween(random, 200, 2000)];
   if (checkpoints !== true && drawn >= CHECKPOINT_SHARE) return {};
   return { checkpoint: { every, duration: `${Math.round(durationMs)}ms` } };
+}
+
+/** Of 12 to 16 bytes for each of some billions of parameters, shared out over the ranks. */
+function drawStorageCheckpoint(random: Prng, hosts: number): Jobs[number]['checkpoint'] {
+  return {
+    every: whole(random, 2, 5),
+    bytesPerRank: `${whole(random, 1000, 8000)}MB`,
+    to: [`host-${hosts}`],
+  };
 }
 
 function drawStep(random: Prng): NonNullable<Jobs[number]['step']> {
