@@ -15,6 +15,11 @@ describe('lost GPU time against the twin', () => {
     expect(lostS({ exposedStallS: 2, bystanderStallS: 1 })).toBeCloseTo(4 * 3, 6);
   });
 
+  it('of less than a tenth of a step is none', () => {
+    expect(lostS({ exposedStallS: 0.04 })).toBe(0);
+    expect(lostS({ exposedStallS: 0.06 })).toBeCloseTo(4 * 0.06, 6);
+  });
+
   it('goes on while a job waits for a step that never ends', () => {
     expect(lostS({ exposedDiesS: 30, exposedStallS: 0 })).toBeCloseTo(4 * (END_S - 30 - 0.5), 0);
   });

@@ -2,7 +2,8 @@
  * What faults cost, exactly, where the same seed can be run without them: GPU time lost against that twin.
  *
  * A job's loss is by how much later it ended the last step that it ended, plus what it has been waiting for its next
- * step beyond the time of one. Faults interact (a slow NIC costs nothing while a dead link stops the job), so what one
+ * step beyond the time of one. Less than a tenth of a step is no loss: nobody who watches steps could blame it on
+ * anything. Faults interact (a slow NIC costs nothing while a dead link stops the job), so what one
  * adds depends on the others; its share is the mean over all orders in which they could have come (Shapley), and the
  * shares add up to one.
  */
@@ -11,6 +12,9 @@ import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
 import type { Job } from '../workload/job.js';
 import { freshSamples } from './samples.js';
 import { median } from './statistics.js';
+
+/** Share of a step by which a job must be late. */
+const LEAST_LATENESS = 0.1;
 
 /** @returns ns of GPU time over all jobs, 0 at least; null when a job's steps are not known */
 export function lostAgainstTwin(
@@ -28,9 +32,8 @@ export function lostAgainstTwin(
     if (last === undefined || same === undefined) return null;
     const stepNs = median(ideal.slice(1).map(({ timeNs }, at) => timeNs - ideal[at].timeNs));
     const waitedNs = Math.max(0, endNs - last.timeNs - stepNs);
-    total +=
-      job.placement.length *
-      Math.max(0, last.timeNs - same.timeNs + (Number.isFinite(waitedNs) ? waitedNs : 0));
+    const lateNs = last.timeNs - same.timeNs + (Number.isFinite(waitedNs) ? waitedNs : 0);
+    if (lateNs > 0 && !(lateNs < LEAST_LATENESS * stepNs)) total += job.placement.length * lateNs;
   }
   return total;
 }
