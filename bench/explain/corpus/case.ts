@@ -56,7 +56,7 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
   const control = sort === 'one fault' || sort === 'two faults' ? null : sort;
   const entries =
     control === null
-      ? drawEntries(even, sort === 'two faults' ? random.stream(`second ${redraw}`) : null)
+      ? drawEntries(even, sort === 'two faults' ? random.stream(`second ${redraw}`) : null, redraw)
       : controlEntries(control);
   const needs = needsOf(entries);
   const lateStartNs = Math.round(between(random, 14e9, 18e9));
@@ -74,10 +74,13 @@ export function caseOf(seed: number, redraw = 0): CorpusCase {
 
 const controlEntries = (control: Control): FaultEntry[] => (control === 'straggler' ? [STRAGGLER] : []);
 
-/** One entry, or with `others` a second one, near where it falls, of another kind that one scene can have as well. */
-function drawEntries(even: EvenDraws, others: Prng | null): FaultEntry[] {
+/**
+ * One entry, or with `others` a second one, near where it falls, of another kind that one scene can have as well.
+ * @param farther how often the two have found no place beside each other
+ */
+function drawEntries(even: EvenDraws, others: Prng | null, farther: number): FaultEntry[] {
   const first = entryAt(even.entry);
-  for (let attempt = 0; others !== null && attempt < 50; attempt++) {
+  for (let attempt = farther; others !== null && attempt < farther + 50; attempt++) {
     const second = entryAt((even.second + (attempt * others.uniform()) / 10) % 1);
     if (second.kind !== first.kind && agree(first, second)) return [first, second];
   }
