@@ -13,6 +13,9 @@ const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 const page = join(checkout, 'docs/architecture.md');
 const [opening, closing] = ['<!-- rooms: drawn by npm run docs:rooms -->', '<!-- end of rooms -->'];
 
+/** Folders within a room that have arrows of their own. */
+const ROOMS_WITHIN = new Set(['experiments/definition', 'schedules/timing']);
+
 /** Room of a source file, undefined for what is no room (packages, built-ins). */
 function roomOf(file) {
   const parts = file.split('/');
@@ -20,7 +23,8 @@ function roomOf(file) {
   if (parts.length === 2) return /^(main|worker|cli)\.ts$/.test(parts[1]) ? 'entry points' : 'app.module';
   const [, room, inner] = parts;
   if (room === 'fabrics') return parts.length === 3 ? 'fabrics/catalog' : `fabrics/${inner}`;
-  return room === 'experiments' && inner === 'definition' ? 'experiments/definition' : room;
+  const within = `${room}/${inner}`;
+  return ROOMS_WITHIN.has(within) ? within : room;
 }
 
 /** Every import between two rooms: room → rooms it reaches. */

@@ -15,7 +15,7 @@ export const PAGES = ['docs/files.md', 'docs/metrics.md', 'docs/faults.md'];
 
 /**
  * The page with its blocks as they should be.
- * @param sources METRICS, FAULT_KINDS, and the JSON Schemas Experiment and Fabric
+ * @param sources METRICS, FAULT_KINDS, and the JSON Schemas Experiment, Fabric and Schedule
  * @throws Error for a page that lacks a block, or has one that nothing fills
  */
 export function renderPage(page, text, sources) {
@@ -43,6 +43,7 @@ const BLOCKS = {
     jobs: ({ Experiment }) => reference(Experiment.properties.spec.properties.jobs.items, 'jobs[]'),
     fabric: ({ Fabric }) => fileReference(Fabric, new Set(['spec.jobs', 'spec.topology'])),
     topology: ({ Fabric }) => topologyReference(Fabric.properties.spec.properties.topology),
+    schedule: ({ Schedule }) => fileReference(Schedule, new Set()),
   },
   'docs/metrics.md': { metrics: ({ METRICS }) => metricReference(METRICS) },
   'docs/faults.md': {
@@ -201,6 +202,7 @@ async function fromCompiled(checkout) {
     FAULT_KINDS: (await load('faults/catalog.js')).FAULT_KINDS,
     Experiment: inputJsonSchema((await load('experiments/definition/experiment.js')).experimentSchema),
     Fabric: inputJsonSchema((await load('experiments/definition/fabric-document.js')).fabricDocumentSchema),
+    Schedule: inputJsonSchema((await load('experiments/definition/schedule.js')).scheduleSchema),
     schemaOf: inputJsonSchema,
   };
 }

@@ -3,10 +3,12 @@ import { CreateCoreTables1795910400000 } from './1795910400000-create-core-table
 import { AddClearedReason1795917600000 } from './1795917600000-add-cleared-reason.js';
 import { AddOutsideDiagnoses1795924800000 } from './1795924800000-add-outside-diagnoses.js';
 import { KeepEvidenceInParts1795932000000 } from './1795932000000-keep-evidence-in-parts.js';
+import { AddSchedules1795950000000 } from './1795950000000-add-schedules.js';
 
 export const MIGRATIONS = [
   CreateCoreTables1795910400000,
   AddClearedReason1795917600000,
   AddOutsideDiagnoses1795924800000,
   KeepEvidenceInParts1795932000000,
+  AddSchedules1795950000000,
 ];

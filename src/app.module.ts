@@ -36,12 +36,16 @@ import { QueueModule } from './platform/queue/queue.module.js';
 import type { ExecutorSettings } from './runs/run-executor.js';
 import { RUN_ENTITIES } from './runs/run.entity.js';
 import { RunsApiModule, RunsWorkerModule } from './runs/runs.module.js';
+import { SCHEDULE_ENTITIES } from './schedules/schedule.entity.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
 
 export interface AppParts {
   /** Serve REST. */
   api: boolean;
   /** Take runs from the queue; settings replace the defaults. */
   worker: boolean | Partial<ExecutorSettings>;
+  /** Start what is scheduled; an API does unless this is false. */
+  schedules?: boolean;
 }
 
 export interface RunningApp {
@@ -50,7 +54,10 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-const SCHEMA = { entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES], migrations: MIGRATIONS };
+const SCHEMA = {
+  entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES, ...SCHEDULE_ENTITIES],
+  migrations: MIGRATIONS,
+};
 const MOST_BODY = '20mb';
 const MOST_EVIDENCE = '512mb';
 
@@ -66,7 +73,7 @@ export class AppModule {
         QueueModule.forRoot(config),
         AuthModule.forRoot(config),
         HealthModule,
-        ...(parts.api ? [RunsApiModule] : []),
+        ...(parts.api ? [RunsApiModule, SchedulesModule.forRoot(parts.schedules ?? true)] : []),
         ...(parts.worker === false ? [] : [workerModule(parts.worker)]),
       ],
       controllers: parts.api ? [SchemasController] : [],

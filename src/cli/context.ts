@@ -81,7 +81,8 @@ async function ownServer(
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const app = await startApp(
     { ...config, host: '127.0.0.1', port: 0, token, logLevel },
-    { api: true, worker: worker && { onClose: 'finish' } },
+    // a command is over in a moment: what is scheduled starts where a server stays
+    { api: true, worker: worker && { onClose: 'finish' }, schedules: false },
   );
   return { client: new ApiClient(app.url!, token), close: () => app.close() };
 }

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Plan } from '../drill/plan.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../kernel/problem.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { contentDigest } from '../platform/digest.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
@@ -65,6 +67,28 @@ export class ExperimentsService {
     if (experiment === null)
       throw new NotFoundError(`there is no experiment ${id}`, 'GET /v1/experiments lists them');
     return experiment;
+  }
+
+  /**
+   * The experiment with this id, or the newest of this name.
+   * @throws InputError at the pointer, with the nearest name
+   */
+  async require(reference: string, pointer: string): Promise<ExperimentEntity> {
+    const where = isUuid(reference) ? { id: reference } : { name: reference };
+    const [found] = await this.experiments.find({ where, order: { createdAt: 'DESC', id: 'DESC' }, take: 1 });
+    if (found !== undefined) return found;
+    const rows = await this.experiments
+      .createQueryBuilder('e')
+      .select('e.name', 'name')
+      .distinct(true)
+      .getRawMany();
+    const names = (rows as { name: string }[]).map(({ name }) => name).sort();
+    const stored = names.length === 0 ? 'none is stored' : `stored are ${listChoices(names)}`;
+    throw InputError.at(
+      pointer,
+      `there is no stored experiment "${reference}"; ${stored}`,
+      nearestHint(reference, names) ?? 'POST /v1/experiments stores one',
+    );
   }
 
   /** Newest first, one row more than asked for when there are more. */

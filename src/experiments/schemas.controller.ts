@@ -7,12 +7,14 @@ import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 import { experimentSchema } from './definition/experiment.js';
 import { fabricDocumentSchema } from './definition/fabric-document.js';
+import { scheduleSchema } from './definition/schedule.js';
 import { suiteSchema } from './definition/suite.js';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Experiment: experimentSchema,
   Fabric: fabricDocumentSchema,
   Suite: suiteSchema,
+  Schedule: scheduleSchema,
 };
 
 @ApiTags('schemas')

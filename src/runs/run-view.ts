@@ -11,6 +11,7 @@ export function runView(run: RunEntity): Record<string, unknown> {
     experimentId: run.experimentId,
     fabric: run.fabricName,
     driver: run.driver,
+    scheduleId: run.scheduleId,
     seed: run.seed,
     state: run.state,
     final: isFinal(run.state),

@@ -64,6 +64,10 @@ export class RunEntity {
   @Column({ name: 'idempotency_key', type: 'text', nullable: true })
   idempotencyKey: string | null;
 
+  /** The schedule whose tick this is; null for one that somebody asked for. */
+  @Column({ name: 'schedule_id', type: 'uuid', nullable: true })
+  scheduleId: string | null;
+
   @Column({ name: 'abort_requested_at', type: 'timestamptz', nullable: true })
   abortRequestedAt: Date | null;
 

@@ -40,6 +40,7 @@ const listQuery = z.strictObject({
   state: z.enum(RUN_STATES).optional(),
   fabric: z.string().max(63).optional(),
   experiment: z.string().max(63).optional(),
+  schedule: z.uuid().optional(),
   since: z.iso.datetime({ offset: true }).optional(),
 });
 
@@ -66,6 +67,7 @@ export class RunsController {
   @ApiQuery({ name: 'state', required: false, enum: RUN_STATES })
   @ApiQuery({ name: 'fabric', required: false })
   @ApiQuery({ name: 'experiment', required: false })
+  @ApiQuery({ name: 'schedule', required: false, description: 'id of the schedule whose runs' })
   @ApiQuery({ name: 'since', required: false, description: 'RFC 3339 time' })
   @ApiQuery({ name: 'limit', required: false, type: Number })
   @ApiQuery({ name: 'cursor', required: false })

@@ -26,6 +26,7 @@ import { RunsService } from './runs.service.js';
     DiagnosesController,
   ],
   providers: [RunsService, DiagnoseService, DiagnosesService, AlertsService],
+  exports: [RunsService],
 })
 export class RunsApiModule {}
 

@@ -31,10 +31,17 @@ export interface RunRequest {
   idempotencyKey?: string;
 }
 
+/** What a run gets that nobody asked for by hand. */
+export interface RunOrigin {
+  id: string;
+  scheduleId: string;
+}
+
 export interface RunFilter {
   state?: RunState;
   fabric?: string;
   experiment?: string;
+  schedule?: string;
   since?: string;
 }
 
@@ -65,8 +72,7 @@ export class RunsService {
     const winner = await this.dataSource.transaction(async (manager) => {
       const taken = await reserveKey(manager, request.idempotencyKey, requestHash, run.id);
       if (taken) return undefined;
-      await manager.insert(RunEntity, run as never);
-      await recordTransition(manager, run.id, 'pending', null);
+      await this.store(manager, run);
       return run;
     });
     if (winner === undefined) {
@@ -74,15 +80,25 @@ export class RunsService {
       if (raced !== undefined) return { run: raced, replayed: true };
       throw new ConflictError('a request with this Idempotency-Key is under way', 'try again in a moment');
     }
-    await this.queue.add(run.id).catch((error: unknown) => {
-      // it is stored: a worker's sweep queues it when the queue is back
-      if (!(error instanceof EnvironmentError)) throw error;
-      this.logger.warn(`run ${run.id} is stored but not queued yet: ${error.message}`);
-    });
+    await this.enqueue(run.id);
     return { run, replayed: false };
   }
 
-  private async prepare(request: RunRequest): Promise<RunEntity> {
+  async store(manager: EntityManager, run: RunEntity): Promise<void> {
+    await manager.insert(RunEntity, run as never);
+    await recordTransition(manager, run.id, 'pending', null);
+  }
+
+  /** Queues a run that is stored; without the queue, a worker's sweep does it when the queue is back. */
+  async enqueue(runId: string): Promise<void> {
+    await this.queue.add(runId).catch((error: unknown) => {
+      if (!(error instanceof EnvironmentError)) throw error;
+      this.logger.warn(`run ${runId} is stored but not queued yet: ${error.message}`);
+    });
+  }
+
+  /** Plans a run, which is then to be stored. @throws what it can't start for */
+  async prepare(request: RunRequest, origin?: RunOrigin): Promise<RunEntity> {
     const stored = await this.experiments.get(request.experimentId);
     const experiment = loadExperiment(stored.definition, refuseFiles).value;
     const fabric = await this.experiments.resolveFabric(experiment, request.fabric);
@@ -96,7 +112,8 @@ export class RunsService {
     if (plan.unsupported.length > 0) throw unsupportedError(plan);
     await this.refuseBlockedFabric(plan.fabric);
     return Object.assign(new RunEntity(), {
-      id: randomUUID(),
+      id: origin?.id ?? randomUUID(),
+      scheduleId: origin?.scheduleId ?? null,
       experimentId: stored.id,
       experimentName: plan.experiment,
       fabricName: plan.fabric,
@@ -167,6 +184,9 @@ export class RunsService {
     if (filter.experiment !== undefined) {
       query.andWhere('run.experimentName = :experiment', { experiment: filter.experiment });
     }
+    if (filter.schedule !== undefined) {
+      query.andWhere('run.scheduleId = :schedule', { schedule: filter.schedule });
+    }
     if (filter.since !== undefined)
       query.andWhere('run.createdAt >= :since', { since: new Date(filter.since) });
     if (after !== undefined) {
@@ -179,23 +199,9 @@ export class RunsService {
   async abort(id: string, reason: string): Promise<RunEntity> {
     await this.get(id);
     return this.dataSource.transaction(async (manager) => {
-      const run = await manager.findOneOrFail(RunEntity, {
-        where: { id },
-        lock: { mode: 'pessimistic_write' },
-      });
-      if (isFinal(run.state)) {
-        if (run.state === 'aborted') return run;
+      const run = await requestAbort(manager, id, reason);
+      if (isFinal(run.state) && run.state !== 'aborted') {
         throw new ConflictError(`the run has ended as ${run.state}`, 'a run that has ended can’t be aborted');
-      }
-      if (run.abortRequestedAt !== null) return run;
-      run.abortRequestedAt = new Date();
-      run.abortReason = reason;
-      await appendEvent(manager, id, 'abort-requested', { reason });
-      if (run.state === 'pending' && run.leaseOwner === null) {
-        await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
-        await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run, run.version) });
-      } else {
-        await manager.save(run);
       }
       return run;
     });
@@ -245,6 +251,22 @@ export class RunsService {
     if (stored === undefined) throw notYet(run, 'evidence');
     return stored;
   }
+}
+
+/** Within a transaction of the caller's; of a run that has ended it changes nothing. */
+export async function requestAbort(manager: EntityManager, id: string, reason: string): Promise<RunEntity> {
+  const run = await manager.findOneOrFail(RunEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  if (isFinal(run.state) || run.abortRequestedAt !== null) return run;
+  run.abortRequestedAt = new Date();
+  run.abortReason = reason;
+  await appendEvent(manager, id, 'abort-requested', { reason });
+  if (run.state === 'pending' && run.leaseOwner === null) {
+    await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
+    await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run, run.version) });
+  } else {
+    await manager.save(run);
+  }
+  return run;
 }
 
 function notYet(run: RunEntity, what: string): Error {

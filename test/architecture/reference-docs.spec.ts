@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
 import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
+import { scheduleSchema } from '../../src/experiments/definition/schedule.js';
 import { suiteSchema } from '../../src/experiments/definition/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { inputJsonSchema } from '../../src/kernel/schema-issues.js';
@@ -26,6 +27,7 @@ const sources = {
   Experiment: inputJsonSchema(experimentSchema),
   Fabric: inputJsonSchema(fabricDocumentSchema),
   Suite: inputJsonSchema(suiteSchema),
+  Schedule: inputJsonSchema(scheduleSchema),
   schemaOf: inputJsonSchema,
 };
 

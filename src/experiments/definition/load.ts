@@ -14,7 +14,15 @@ import { parseObjectives } from '../../gate/objective.js';
 import { parseSuiteObjectives } from '../../gate/suite-objective.js';
 import { parseDocuments, type LocatedDocument } from './document.js';
 import { experimentSchema, type Experiment } from './experiment.js';
-import { fabricDocumentSchema, inlineFiles, type FabricDocument, type ReadText } from './fabric-document.js';
+import {
+  fabricDocumentSchema,
+  inlineFiles,
+  refuseFiles,
+  type FabricDocument,
+  type ReadText,
+} from './fabric-document.js';
+import { rulesOf } from './schedule-rules.js';
+import { scheduleSchema, type Schedule } from './schedule.js';
 import { suiteSchema, type Suite } from './suite.js';
 
 export interface Loaded<Kind> {
@@ -29,11 +37,17 @@ export interface LoadedFile {
   experiments: Loaded<Experiment>[];
   fabrics: Loaded<FabricDocument>[];
   suites: Loaded<Suite>[];
+  schedules: Loaded<Schedule>[];
 }
 
-type Definition = Experiment | FabricDocument | Suite;
+export type Definition = Experiment | FabricDocument | Suite | Schedule;
 
-const SCHEMAS = { Experiment: experimentSchema, Fabric: fabricDocumentSchema, Suite: suiteSchema } as const;
+const SCHEMAS = {
+  Experiment: experimentSchema,
+  Fabric: fabricDocumentSchema,
+  Suite: suiteSchema,
+  Schedule: scheduleSchema,
+} as const;
 type Kind = keyof typeof SCHEMAS;
 const KINDS = Object.keys(SCHEMAS) as Kind[];
 
@@ -42,7 +56,7 @@ const KINDS = Object.keys(SCHEMAS) as Kind[];
  * @throws InputError with all issues of all documents
  */
 export function loadDefinitions(text: string, readText: ReadText, file?: string): LoadedFile {
-  const result: LoadedFile = { experiments: [], fabrics: [], suites: [] };
+  const result: LoadedFile = { experiments: [], fabrics: [], suites: [], schedules: [] };
   const issues: InputIssue[] = [];
   for (const document of parseDocuments(text, file)) {
     try {
@@ -50,13 +64,14 @@ export function loadDefinitions(text: string, readText: ReadText, file?: string)
       const loaded = loadDocument(document, kind, readText, file);
       if (kind === 'Experiment') result.experiments.push(loaded as Loaded<Experiment>);
       else if (kind === 'Fabric') result.fabrics.push(loaded as Loaded<FabricDocument>);
-      else result.suites.push(loaded as Loaded<Suite>);
+      else if (kind === 'Suite') result.suites.push(loaded as Loaded<Suite>);
+      else result.schedules.push(loaded as Loaded<Schedule>);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       issues.push(...locator(document, file)(error.issues));
     }
   }
-  for (const same of [result.experiments, result.fabrics, result.suites]) issues.push(...repeatedNames(same));
+  for (const same of Object.values(result)) issues.push(...repeatedNames(same as Loaded<Definition>[]));
   if (issues.length > 0) throw new InputError(issues);
   return result;
 }
@@ -76,6 +91,11 @@ export function loadFabric(value: unknown, readText: ReadText): Loaded<FabricDoc
   return loadDocument(plainDocument(value), expectKind(value, 'Fabric'), readText) as Loaded<FabricDocument>;
 }
 
+/** Checks one plain value, for definitions that arrive as JSON or come from the store. */
+export function loadSchedule(value: unknown): Loaded<Schedule> {
+  return loadDocument(plainDocument(value), expectKind(value, 'Schedule'), refuseFiles) as Loaded<Schedule>;
+}
+
 const plainDocument = (value: unknown): PlainDocument => ({ value });
 type PlainDocument = Pick<LocatedDocument, 'value'> & Partial<Pick<LocatedDocument, 'locate'>>;
 
@@ -90,13 +110,14 @@ function loadDocument(
   const parsed = schema.safeParse(source);
   const place = document.locate === undefined ? { file } : { file, document: { locate: document.locate } };
   if (!parsed.success) throw new InputError(describeIssues(parsed.error, schema, source, place));
-  checkObjectives(parsed.data);
+  checkMeaning(parsed.data);
   return { source, value: parsed.data, locate: locator(document, file) };
 }
 
 /** What the shape alone does not say. */
-function checkObjectives({ kind, spec }: Definition): void {
+function checkMeaning({ kind, spec }: Definition): void {
   if (kind === 'Experiment') parseObjectives(spec.objectives, '/spec/objectives');
+  if (kind === 'Schedule') rulesOf(spec);
   if (kind !== 'Suite') return;
   parseSuiteObjectives(spec.objectives, undefined);
   planLooks(spec.seeds, spec.alpha);

@@ -1,0 +1,304 @@
+/**
+ * The ticks of stored schedules: each becomes one run or one skip, whatever the replicas, their clocks and the database do.
+ *
+ * Whoever looks at a schedule locks its row, decides what is due, and writes ticks, runs and the next time in the same
+ * transaction. A process that dies leaves nothing; one that stands still in mid-transaction is cut off by the database, so
+ * that others go on. Time is the database's, one clock for all replicas. The primary key of ticks stands behind all this,
+ * and a run's id follows from schedule and nominal time, so that a queue that remembers more than the database after a
+ * failover is asked for the same run again, not for another one.
+ */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { ScheduleSpec } from '../experiments/definition/schedule.js';
+import { InputError } from '../kernel/problem.js';
+import { databaseLoss } from '../platform/problem/database-loss.js';
+import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import type { RunEntity } from '../runs/run.entity.js';
+import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
+import { readSchedule, scheduledRunId, type StoredSchedule } from './stored-schedule.js';
+import {
+  abortNow,
+  decideTick,
+  dueMs,
+  nextTickMs,
+  wakeMs,
+  type Decision,
+  type Living,
+} from './timing/decide.js';
+
+/** Injection tokens of what a store needs. */
+export const SCHEDULE_RUNS = Symbol('fabricdrill runs of schedules');
+export const SCHEDULE_CLOCK = Symbol('fabricdrill clock of schedules');
+
+/** How runs are made, written and stopped; within the transaction that decides about them. */
+export interface ScheduledRuns {
+  /** Plans a run without storing it. @throws InputError, ConflictError or NotFoundError when it can't start */
+  prepare(request: ScheduledRun): Promise<RunEntity>;
+  store(manager: EntityManager, run: RunEntity): Promise<void>;
+  requestAbort(manager: EntityManager, runId: string, reason: string): Promise<void>;
+}
+
+export interface ScheduledRun {
+  id: string;
+  scheduleId: string;
+  experimentRef: string;
+  fabric?: string;
+  seed?: number;
+}
+
+/** The one clock of all replicas, in ms. */
+export type ScheduleClock = (manager: EntityManager) => Promise<number>;
+
+export const databaseClock: ScheduleClock = async (manager) => {
+  const [{ now }] = await manager.query<[{ now: Date }]>('SELECT clock_timestamp() AS now');
+  return now.getTime();
+};
+
+/** A process that stands still for longer loses its transaction, and others take the schedule. */
+const STANDS_STILL_MS = 60_000;
+/** Clocks of servers that take over differ by less; more means that the clock was put back. */
+const CLOCK_BACK_MS = 60_000;
+/** Ticks a transaction: after a long outage there may be many, and a lock is not held for all of them. */
+const TICKS_AT_ONCE = 500;
+const SCHEDULES_AT_ONCE = 100;
+
+export interface Settled {
+  /** Runs that were stored and have to be queued. */
+  runIds: string[];
+  /** More ticks are due. */
+  more: boolean;
+}
+
+@Injectable()
+export class ScheduleStore {
+  private readonly logger = new Logger('ScheduleStore');
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(SCHEDULE_RUNS) private readonly runs: ScheduledRuns,
+    @Inject(SCHEDULE_CLOCK) readonly clock: ScheduleClock,
+  ) {}
+
+  /** Schedules to look at now, the longest due first. */
+  async toWake(): Promise<string[]> {
+    const now = new Date(await this.clock(this.dataSource.manager));
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT id FROM schedules WHERE wake_at <= $1 OR settled_at > $2 ORDER BY wake_at LIMIT $3`,
+      [now, new Date(now.getTime() + CLOCK_BACK_MS), SCHEDULES_AT_ONCE],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Decides what is due of one schedule; undefined when another replica is at it, or it is gone. */
+  async settle(id: string): Promise<Settled | undefined> {
+    return this.transaction(async (manager) => {
+      const row = await manager.findOne(ScheduleEntity, {
+        where: { id },
+        lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+      });
+      return row === null ? undefined : this.settleRow(manager, row);
+    });
+  }
+
+  /**
+   * Changes a schedule after all that was due under its old state has been decided.
+   * @param change edits the row; the next tick is looked for again when it returns true
+   */
+  async change(
+    id: string,
+    change: (row: ScheduleEntity, now: Date) => boolean,
+  ): Promise<{ row: ScheduleEntity; runIds: string[] } | undefined> {
+    const runIds: string[] = [];
+    for (;;) {
+      const step = await this.transaction(async (manager) => {
+        const row = await manager.findOne(ScheduleEntity, {
+          where: { id },
+          lock: { mode: 'pessimistic_write' },
+        });
+        if (row === null) return undefined;
+        const settled = await this.settleRow(manager, row);
+        if (settled.more) return { row, settled };
+        const begin = change(row, row.settledAt);
+        const rules = readOrSuspend(row, row.settledAt)?.rules;
+        if (begin && rules !== undefined) row.nextAt = dateOf(nextTickMs(rules, row.settledAt.getTime()));
+        row.wakeAt = wakeOf(row, rules);
+        row.updatedAt = row.settledAt;
+        return { row: await manager.save(row), settled };
+      });
+      if (step === undefined) return undefined;
+      runIds.push(...step.settled.runIds);
+      if (!step.settled.more) return { row: step.row, runIds };
+    }
+  }
+
+  private async settleRow(manager: EntityManager, row: ScheduleEntity): Promise<Settled> {
+    const nowMs = await this.clock(manager);
+    const stored = readOrSuspend(row, new Date(nowMs));
+    const settled: Settled = { runIds: [], more: false };
+    if (stored !== undefined) {
+      if (row.settledAt.getTime() > nowMs + CLOCK_BACK_MS) await takeBack(manager, row, stored.rules, nowMs);
+      await this.decideDue(manager, row, stored, nowMs, settled);
+      const entered = settled.more ? undefined : abortNow(stored.rules, nowMs);
+      if (entered !== undefined) await this.abortAll(manager, row.id, 'a blackout of its schedule began');
+    }
+    row.settledAt = new Date(nowMs);
+    row.wakeAt = settled.more ? row.settledAt : wakeOf(row, stored?.rules);
+    const { nextAt, wakeAt, settledAt, suspendedAt, suspendReason } = row;
+    await manager.update(ScheduleEntity, row.id, { nextAt, wakeAt, settledAt, suspendedAt, suspendReason });
+    return settled;
+  }
+
+  private async decideDue(
+    manager: EntityManager,
+    row: ScheduleEntity,
+    { rules, spec }: StoredSchedule,
+    nowMs: number,
+    settled: Settled,
+  ): Promise<void> {
+    const skipped: TickRow[] = [];
+    for (let count = 0; row.nextAt !== null; count++) {
+      const nominalMs = row.nextAt.getTime();
+      const due = dueMs(rules, nominalMs);
+      if (due > nowMs) break;
+      if (count === TICKS_AT_ONCE) {
+        settled.more = true;
+        break;
+      }
+      const underWay = await openRuns(manager, row.id);
+      const tick = { nominalMs, suspended: row.suspendedAt !== null, underWay: underWay.length };
+      const decision = decideTick(rules, tick, nowMs);
+      const at = { nominalAt: row.nextAt, dueAt: new Date(due), decidedAt: new Date(nowMs) };
+      const outcome =
+        decision.outcome === 'run' ? await this.start(manager, row, spec, decision, at) : decision;
+      if (outcome === 'started') settled.runIds.push(scheduledRunId(row.id, nominalMs));
+      else if (outcome !== 'known') skipped.push({ ...at, ...outcome });
+      row.nextAt = dateOf(nextTickMs(rules, nominalMs));
+    }
+    await insertSkips(manager, row.id, skipped);
+  }
+
+  /** @returns the skip that the tick becomes when its run can't start; `known` when the tick was decided before */
+  private async start(
+    manager: EntityManager,
+    row: ScheduleEntity,
+    spec: ScheduleSpec,
+    decision: Extract<Decision, { outcome: 'run' }>,
+    at: TickTimes,
+  ): Promise<'started' | 'known' | Skip> {
+    const runId = scheduledRunId(row.id, at.nominalAt.getTime());
+    const known = await manager.findOneBy(ScheduleTickEntity, {
+      scheduleId: row.id,
+      nominalAt: at.nominalAt,
+    });
+    if (known !== null) return 'known';
+    const { experimentRef, fabric, seed } = spec;
+    const run = await this.prepare({ id: runId, scheduleId: row.id, experimentRef, fabric, seed });
+    if ('outcome' in run) return run;
+    if (decision.replace) await this.abortAll(manager, row.id, 'replaced by the next tick of its schedule');
+    await manager.insert(ScheduleTickEntity, {
+      ...at,
+      scheduleId: row.id,
+      outcome: 'run',
+      reason: null,
+      detail: decision.note,
+      runId,
+    });
+    await this.runs.store(manager, run);
+    return 'started';
+  }
+
+  /** A run that can't be planned is no reason to stop the schedule; a database that is lost is one to try again. */
+  private async prepare(request: ScheduledRun): Promise<RunEntity | Skip> {
+    try {
+      return await this.runs.prepare(request);
+    } catch (error) {
+      if (databaseLoss(error) !== undefined) throw error;
+      const isExpected =
+        error instanceof InputError || error instanceof ConflictError || error instanceof NotFoundError;
+      if (!isExpected) this.logger.error(`schedule ${request.scheduleId}: ${(error as Error).stack}`);
+      const text = error instanceof Error ? error.message : String(error);
+      return { outcome: 'skip', reason: 'refused', detail: text.slice(0, 2000) };
+    }
+  }
+
+  private async abortAll(manager: EntityManager, scheduleId: string, reason: string): Promise<void> {
+    for (const runId of await openRuns(manager, scheduleId))
+      await this.runs.requestAbort(manager, runId, reason);
+  }
+
+  private transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(`SET LOCAL idle_in_transaction_session_timeout = ${STANDS_STILL_MS}`);
+      return work(manager);
+    });
+  }
+}
+
+type Skip = Extract<Decision, { outcome: 'skip' }>;
+type TickTimes = Pick<ScheduleTickEntity, 'nominalAt' | 'dueAt' | 'decidedAt'>;
+type TickRow = TickTimes & Skip;
+
+const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));
+
+/** A schedule that can't be read any more is suspended with the reason: nothing else would tell anybody. */
+function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefined {
+  try {
+    return readSchedule(row);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    row.suspendedAt ??= now;
+    row.suspendReason = `this version does not accept its file: ${error.message}`.slice(0, 2000);
+    return undefined;
+  }
+}
+
+const wakeOf = (row: ScheduleEntity, rules: Living | undefined): Date | null =>
+  rules === undefined ? null : dateOf(wakeMs(rules, row.nextAt?.getTime(), row.settledAt.getTime()));
+
+/** Runs of a schedule that have not ended. */
+export async function openRuns(manager: EntityManager, scheduleId: string): Promise<string[]> {
+  const rows = await manager.query<{ id: string }[]>(
+    `SELECT id FROM runs WHERE schedule_id = $1 AND ended_at IS NULL ORDER BY created_at`,
+    [scheduleId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The clock was put back: what was skipped in a time that has not come is decided anew; runs stay as they are. */
+async function takeBack(
+  manager: EntityManager,
+  row: ScheduleEntity,
+  rules: Living,
+  nowMs: number,
+): Promise<void> {
+  const nextMs = nextTickMs(rules, nowMs);
+  if (nextMs === undefined || (row.nextAt !== null && row.nextAt.getTime() <= nextMs)) return;
+  await manager.query(
+    `DELETE FROM schedule_ticks WHERE schedule_id = $1 AND nominal_at > $2 AND outcome = 'skip'`,
+    [row.id, new Date(nowMs)],
+  );
+  row.nextAt = new Date(nextMs);
+}
+
+async function insertSkips(
+  manager: EntityManager,
+  scheduleId: string,
+  skips: readonly TickRow[],
+): Promise<void> {
+  if (skips.length === 0) return;
+  await manager.query(
+    `INSERT INTO schedule_ticks (schedule_id, nominal_at, due_at, decided_at, outcome, reason, detail)
+     SELECT $1, nominal, due, decided, 'skip', reason, detail
+       FROM unnest($2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[])
+         AS t (nominal, due, decided, reason, detail)
+     ON CONFLICT (schedule_id, nominal_at) DO NOTHING`,
+    [
+      scheduleId,
+      skips.map(({ nominalAt }) => nominalAt),
+      skips.map(({ dueAt }) => dueAt),
+      skips.map(({ decidedAt }) => decidedAt),
+      skips.map(({ reason }) => reason),
+      skips.map(({ detail }) => detail),
+    ],
+  );
+}

@@ -1,0 +1,251 @@
+/** Schedules as REST sees them: store, list, look, change, suspend, resume, delete, ticks. */
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { DataSource, type Repository } from 'typeorm';
+import type { Loaded } from '../experiments/definition/load.js';
+import { rulesOf } from '../experiments/definition/schedule-rules.js';
+import type { Schedule } from '../experiments/definition/schedule.js';
+import { ExperimentsService } from '../experiments/experiments.service.js';
+import { InputError } from '../kernel/problem.js';
+import { contentDigest } from '../platform/digest.js';
+import type { Cursor } from '../platform/http/page.js';
+import { isUuid } from '../platform/http/uuid.js';
+import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { RunsService } from '../runs/runs.service.js';
+import { ScheduleStore } from './schedule-store.js';
+import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
+import type { Living, SkipReason } from './timing/decide.js';
+import { nextTickMs, wakeMs } from './timing/decide.js';
+
+export interface TickFilter {
+  outcome?: 'run' | 'skip';
+  reason?: SkipReason;
+  since?: string;
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+@Injectable()
+export class SchedulesService {
+  private readonly schedules: Repository<ScheduleEntity>;
+  private readonly ticks: Repository<ScheduleTickEntity>;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly store: ScheduleStore,
+    private readonly experiments: ExperimentsService,
+    private readonly runs: RunsService,
+  ) {
+    this.schedules = dataSource.getRepository(ScheduleEntity);
+    this.ticks = dataSource.getRepository(ScheduleTickEntity);
+  }
+
+  /** Storing the same content under the same name again gives the row that is there. */
+  async create(loaded: Loaded<Schedule>): Promise<{ schedule: ScheduleEntity; created: boolean }> {
+    const { name } = loaded.value.metadata;
+    const digest = contentDigest(loaded.source);
+    const known = await this.schedules.findOneBy({ name });
+    if (known !== null) return { schedule: sameContent(known, digest), created: false };
+    await this.check(loaded);
+    const row = await this.newRow(loaded, digest);
+    const inserted = await this.schedules
+      .createQueryBuilder()
+      .insert()
+      .values(row as never)
+      .orIgnore()
+      .returning('id')
+      .execute();
+    if ((inserted.raw as unknown[]).length > 0) return { schedule: row, created: true };
+    return { schedule: sameContent(await this.schedules.findOneByOrFail({ name }), digest), created: false };
+  }
+
+  private async newRow(loaded: Loaded<Schedule>, digest: string): Promise<ScheduleEntity> {
+    const now = await this.store.clock(this.dataSource.manager);
+    const id = randomUUID();
+    const rules: Living = { ...rulesOf(loaded.value.spec), id };
+    const nextMs = nextTickMs(rules, now);
+    refusePast(loaded, nextMs);
+    const wake = wakeMs(rules, nextMs, now);
+    const { suspend } = loaded.value.spec;
+    return Object.assign(new ScheduleEntity(), {
+      id,
+      name: loaded.value.metadata.name,
+      definition: loaded.source,
+      digest,
+      suspendedAt: suspend ? new Date(now) : null,
+      suspendReason: suspend ? SUSPENDED_BY_FILE : null,
+      nextAt: nextMs === undefined ? null : new Date(nextMs),
+      wakeAt: wake === undefined ? null : new Date(wake),
+      settledAt: new Date(now),
+      createdAt: new Date(now),
+      updatedAt: new Date(now),
+    });
+  }
+
+  /** Plans what a tick would run now, so that a schedule which could never start is refused at once. */
+  private async check({ value: { spec }, locate }: Loaded<Schedule>): Promise<void> {
+    try {
+      const experiment = await this.experiments.require(spec.experimentRef, '/spec/experimentRef');
+      const plan = await this.experiments
+        .plan(experiment.id, spec.fabric, spec.seed)
+        .catch((error: unknown) => {
+          throw error instanceof InputError ? atSchedule(error, spec.fabric !== undefined) : error;
+        });
+      if (plan.unsupported.length > 0) {
+        const [{ fault, impairment }] = plan.unsupported;
+        throw InputError.at(
+          spec.fabric === undefined ? '/spec/experimentRef' : '/spec/fabric',
+          `the fabric "${plan.fabric}" can not apply what the experiment asks for: ${fault} needs ${impairment}`,
+        );
+      }
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(locate(error.issues)) : error;
+    }
+  }
+
+  async get(id: string): Promise<ScheduleEntity> {
+    const schedule = isUuid(id) ? await this.schedules.findOneBy({ id }) : null;
+    if (schedule === null) throw notFound(id);
+    return schedule;
+  }
+
+  /** Newest first, one row more than asked for when there are more. */
+  list(
+    filter: { name?: string; suspended?: boolean },
+    limit: number,
+    after?: Cursor,
+  ): Promise<ScheduleEntity[]> {
+    const query = this.schedules
+      .createQueryBuilder('schedule')
+      .orderBy('schedule.createdAt', 'DESC')
+      .addOrderBy('schedule.id', 'DESC')
+      .limit(limit + 1);
+    if (filter.name !== undefined) query.andWhere('schedule.name = :name', { name: filter.name });
+    if (filter.suspended !== undefined) {
+      query.andWhere(`schedule.suspendedAt IS ${filter.suspended ? 'NOT NULL' : 'NULL'}`);
+    }
+    if (after !== undefined) {
+      query.andWhere('(schedule.createdAt, schedule.id) < (:createdAt, CAST(:id AS uuid))', { ...after });
+    }
+    return query.getMany();
+  }
+
+  /** Ticks until now go by the old file, later ones by the new. Whether it is suspended is as the new file says. */
+  async replace(id: string, loaded: Loaded<Schedule>): Promise<ScheduleEntity> {
+    await this.get(id);
+    await this.check(loaded);
+    const rules = { ...rulesOf(loaded.value.spec), id };
+    const { suspend } = loaded.value.spec;
+    try {
+      return await this.change(id, (row, now) => {
+        refusePast(loaded, nextTickMs(rules, now.getTime()));
+        Object.assign(row, {
+          name: loaded.value.metadata.name,
+          definition: loaded.source,
+          digest: contentDigest(loaded.source),
+          suspendedAt: suspend ? (row.suspendedAt ?? now) : null,
+          suspendReason: suspend ? (row.suspendReason ?? SUSPENDED_BY_FILE) : null,
+        });
+        return true;
+      });
+    } catch (error) {
+      if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
+      throw taken(loaded.value.metadata.name);
+    }
+  }
+
+  /** Ticks from now on are skipped until it is resumed. */
+  suspend(id: string, reason: string): Promise<ScheduleEntity> {
+    return this.change(id, (row, now) => {
+      row.suspendedAt ??= now;
+      row.suspendReason ??= reason;
+      return false;
+    });
+  }
+
+  /** Goes on with the next tick; those that were skipped stay skipped. */
+  resume(id: string): Promise<ScheduleEntity> {
+    return this.change(id, (row) => {
+      row.suspendedAt = null;
+      row.suspendReason = null;
+      return false;
+    });
+  }
+
+  private async change(
+    id: string,
+    change: (row: ScheduleEntity, now: Date) => boolean,
+  ): Promise<ScheduleEntity> {
+    const changed = isUuid(id) ? await this.store.change(id, change) : undefined;
+    if (changed === undefined) throw notFound(id);
+    for (const runId of changed.runIds) await this.runs.enqueue(runId);
+    return changed.row;
+  }
+
+  /** Its runs stay. */
+  async remove(id: string): Promise<void> {
+    await this.get(id);
+    await this.schedules.delete(id);
+  }
+
+  /** Newest first, one row more than asked for when there are more. */
+  async listTicks(
+    id: string,
+    filter: TickFilter,
+    limit: number,
+    before?: Date,
+  ): Promise<ScheduleTickEntity[]> {
+    await this.get(id);
+    const query = this.ticks
+      .createQueryBuilder('tick')
+      .where('tick.scheduleId = :id', { id })
+      .orderBy('tick.nominalAt', 'DESC')
+      .limit(limit + 1);
+    if (filter.outcome !== undefined) query.andWhere('tick.outcome = :outcome', { outcome: filter.outcome });
+    if (filter.reason !== undefined) query.andWhere('tick.reason = :reason', { reason: filter.reason });
+    if (filter.since !== undefined) {
+      query.andWhere('tick.nominalAt >= :since', { since: new Date(filter.since) });
+    }
+    if (before !== undefined) query.andWhere('tick.nominalAt < :before', { before });
+    return query.getMany();
+  }
+}
+
+const SUSPENDED_BY_FILE = 'its file says so';
+
+const notFound = (id: string): NotFoundError =>
+  new NotFoundError(`there is no schedule ${id}`, 'GET /v1/schedules lists them');
+
+const taken = (name: string): ConflictError =>
+  new ConflictError(
+    `a schedule named "${name}" is stored already, with other content`,
+    'PUT /v1/schedules/{id} replaces it',
+  );
+
+function sameContent(row: ScheduleEntity, digest: string): ScheduleEntity {
+  if (row.digest !== digest) throw taken(row.name);
+  return row;
+}
+
+/** Only a single time can lie in the past. */
+function refusePast({ value: { spec }, locate }: Loaded<Schedule>, nextMs: number | undefined): void {
+  if (nextMs !== undefined) return;
+  const message = `${spec.once ?? spec.cron ?? ''} in ${spec.timeZone} has passed`;
+  throw new InputError(
+    locate([{ pointer: '/spec/once', message, hint: 'name a time to come, or run it now' }]),
+  );
+}
+
+/** What a plan finds wrong, at what the schedule names. */
+function atSchedule(error: InputError, ownFabric: boolean): InputError {
+  return new InputError(
+    error.issues.map(({ pointer, message, hint }) => ({
+      pointer: pointer === '/fabric' && ownFabric ? '/spec/fabric' : '/spec/experimentRef',
+      message:
+        pointer === '/fabric' || pointer === ''
+          ? message
+          : `its experiment can not run: ${pointer}: ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    })),
+  );
+}
