@@ -10,9 +10,9 @@ import { deviceId, portId } from '../kernel/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
 import type { FaultElements } from './fault-elements.js';
-import { LinkTraffic } from './link-traffic.js';
-import { SHARE_TOLERANCE, firstSteadyNs } from './reroute.js';
-import { freshSamples, valueAt } from './samples.js';
+import { Level, LEVEL_TOLERANCE, type Weighed } from './level.js';
+import { LinkTraffic, memberLinks, totalRate } from './link-traffic.js';
+import { freshSamples, valueAt, type Span } from './samples.js';
 import type { JobPace } from './step-pace.js';
 import { backAtNs, holdNs } from './step-pace.js';
 
@@ -28,7 +28,12 @@ interface Windows {
   injectedNs: number;
   revertedNs: number;
   endNs: number;
+  /** How long what is back must stay. */
+  holdNs: number;
 }
+
+/** Fewer intervals than these are no window, however long each of them is. */
+const LEAST_INTERVALS = 2;
 
 /** Instants at which each criterion was met; null for one that was not; an empty list when none can be told. */
 type Instants = (number | null)[];
@@ -42,17 +47,57 @@ function bytesBack(
   const instants: Instants = [];
   for (const link of elements.links) {
     if (ranksHaveLeft(index, topology, link, windows)) continue;
-    const traffic = new LinkTraffic(index, topology, link);
-    const rates = traffic
-      .spans(windows.fromNs, windows.injectedNs)
-      .map((span) => traffic.rate(span))
-      .filter((rate): rate is number => rate !== null);
-    const least = Math.min(...rates) * (1 - SHARE_TOLERANCE);
-    if (rates.length === 0 || least <= 0) continue;
-    const spans = traffic.spans(windows.revertedNs, windows.endNs);
-    if (spans.length > 0) instants.push(firstSteadyNs(spans, (span) => (traffic.rate(span) ?? 0) >= least));
+    const carried = new CarriedShare(index, topology, link);
+    const before = Level.of(carried.intervals(windows.fromNs, windows.injectedNs));
+    if (before.intervals === 0 || before.mean <= 0) continue;
+    const after = carried.intervals(windows.revertedNs, windows.endNs);
+    if (after.length > 0) instants.push(backAtLevelNs(before, after, windows.holdNs));
   }
   return instants;
+}
+
+interface CarriedInterval extends Weighed, Span {}
+
+/** What a link carries of its group's traffic, so that the pace of jobs does not enter; bytes per ns without siblings. */
+class CarriedShare {
+  private readonly own: LinkTraffic;
+  private readonly group: LinkTraffic[];
+
+  constructor(index: EvidenceIndex, topology: Topology, link: number) {
+    this.own = new LinkTraffic(index, topology, link);
+    this.group = memberLinks(topology, link)
+      .filter((member) => member !== link)
+      .map((member) => new LinkTraffic(index, topology, member));
+  }
+
+  /** Poll intervals whose counters are known. */
+  intervals(fromNs: number, toNs: number): CarriedInterval[] {
+    return this.own.spans(fromNs, toNs).flatMap((span): CarriedInterval[] => {
+      const rate = this.own.rate(span);
+      if (rate === null) return [];
+      const lengthNs = span.toNs - span.fromNs;
+      if (this.group.length === 0) return [{ ...span, value: rate, weight: lengthNs }];
+      const others = totalRate(this.group, span);
+      if (others === null) return [];
+      const all = rate + others;
+      return [{ ...span, value: all > 0 ? rate / all : 0, weight: all * lengthNs }];
+    });
+  }
+}
+
+/**
+ * The start of the first interval that is no lower than any was before, with a window from there that holds the level,
+ * and the level still held over all that was watched from there on.
+ */
+function backAtLevelNs(before: Level, after: readonly CarriedInterval[], holdNs: number): number | null {
+  const least = before.lowest * (1 - LEVEL_TOLERANCE);
+  const at = after.findIndex(({ value, weight, fromNs }, first) => {
+    if (weight <= 0 || value < least) return false;
+    const rest = after.slice(first);
+    const window = rest.filter((one, place) => place < LEAST_INTERVALS || one.toNs - fromNs <= holdNs);
+    return before.isHeldBy(Level.of(window)) && before.isHeldBy(Level.of(rest));
+  });
+  return at === -1 ? null : after[at].fromNs;
 }
 
 /** Whether the host at an end of the link has fewer GPUs in use at the end than before the fault. */
@@ -98,11 +143,11 @@ export function failback(
   topology: Topology,
   elements: FaultElements,
   paces: readonly JobPace[],
-  windows: Windows,
+  watched: Omit<Windows, 'holdNs'>,
 ): Failback {
   const unknown: Failback = { failedBack: null, afterNs: null };
-  const observedNs = windows.endNs - windows.revertedNs;
-  if (paces.length === 0 || paces.some((pace) => observedNs < holdNs(pace))) return unknown;
+  const windows = { ...watched, holdNs: Math.max(...paces.map(holdNs)) };
+  if (paces.length === 0 || windows.endNs - windows.revertedNs < windows.holdNs) return unknown;
   const fabric = [
     ...bytesBack(index, topology, elements, windows),
     ...nextHopsBack(index, topology, elements, windows),

@@ -48,6 +48,17 @@ export class LinkTraffic {
   }
 }
 
+/** Sum of rates; null when any is not known. */
+export function totalRate(links: readonly LinkTraffic[], span: Span): number | null {
+  let sum = 0;
+  for (const link of links) {
+    const rate = link.rate(span);
+    if (rate === null) return null;
+    sum += rate;
+  }
+  return sum;
+}
+
 /** Links by which the lower device of a link can leave upwards instead of it, the link itself included. */
 export function memberLinks(topology: Topology, link: number): number[] {
   const port = topology.ports[lowerPort(topology, link)];

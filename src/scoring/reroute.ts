@@ -12,7 +12,7 @@ import { portId } from '../kernel/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
 import type { FaultElements } from './fault-elements.js';
-import { LinkTraffic, lowerPort, memberLinks } from './link-traffic.js';
+import { LinkTraffic, lowerPort, memberLinks, totalRate } from './link-traffic.js';
 import { freshSamples, valueAt } from './samples.js';
 import type { Span } from './samples.js';
 import { median } from './statistics.js';
@@ -45,17 +45,6 @@ function groupsOf(index: EvidenceIndex, topology: Topology, elements: FaultEleme
   return [...byMembers.values()];
 }
 
-/** Sum of rates; null when any is not known. */
-function total(members: readonly LinkTraffic[], span: Span): number | null {
-  let sum = 0;
-  for (const member of members) {
-    const rate = member.rate(span);
-    if (rate === null) return null;
-    sum += rate;
-  }
-  return sum;
-}
-
 const lowest = (rates: readonly (number | null)[]): number =>
   Math.min(...rates.filter((rate): rate is number => rate !== null));
 
@@ -72,16 +61,16 @@ function settledAtNs(
   const [reference] = group.healthy;
   const baseline = reference.spans(fromNs, injectedNs);
   const everyMember = [...group.dead, ...group.healthy];
-  const before = lowest(baseline.map((span) => total(everyMember, span)));
-  const deadBefore = Math.max(0, ...baseline.map((span) => total(group.dead, span) ?? 0));
+  const before = lowest(baseline.map((span) => totalRate(everyMember, span)));
+  const deadBefore = Math.max(0, ...baseline.map((span) => totalRate(group.dead, span) ?? 0));
   if (!Number.isFinite(before)) return null;
   if (deadBefore === 0) return 'idle';
   const capacityLeft = group.healthy.length / everyMember.length;
   const settled = reference.spans((injectedNs + untilNs) / 2, untilNs);
   const fairShares = group.healthy.map((member) => lowest(settled.map((span) => member.rate(span))));
   const good = (span: Span): boolean => {
-    const dead = total(group.dead, span);
-    const carried = total(group.healthy, span);
+    const dead = totalRate(group.dead, span);
+    const carried = totalRate(group.healthy, span);
     if (dead === null || carried === null) return false;
     return (
       dead <= DEAD_SHARE * deadBefore &&
@@ -94,7 +83,7 @@ function settledAtNs(
   // Polls that were lost until then may have hidden the moment: it was then or before, and nobody can tell.
   const usualNs = median(baseline.map((span) => span.toNs - span.fromNs));
   const lost = (span: Span): boolean =>
-    span.toNs - span.fromNs > LOST_POLL * usualNs || total(everyMember, span) === null;
+    span.toNs - span.fromNs > LOST_POLL * usualNs || totalRate(everyMember, span) === null;
   return atNs === null || spans.some((span) => span.fromNs <= atNs && lost(span)) ? null : atNs;
 }
 

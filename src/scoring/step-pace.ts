@@ -16,7 +16,7 @@ import { freshSamples } from './samples.js';
 import type { Span } from './samples.js';
 import { clamp, deviation, median, NS_PER_S } from './statistics.js';
 
-/** A job is back when it holds this share of its pace … */
+/** A job is back when it holds this share of its pace, less what its steps scattered by before … */
 export const RECOVERED_PACE = 0.95;
 /** … for this long, and for two of its usual steps at least. */
 const HOLD_NS = 2 * NS_PER_S;
@@ -188,19 +188,41 @@ export const meanPace = (pace: JobPace, fromNs: number, toNs: number): number =>
 /** How long a job must hold its pace to count as back, ns. */
 export const holdNs = (pace: JobPace): number => Math.max(HOLD_NS, HOLD_STEPS * pace.stepNs);
 
+/** Sigmas of a step's scatter that are chance, and the largest that a quiet baseline may have. */
+const SIGMAS = 3;
+const MOST_NOISE = 0.1;
+
 /**
- * The first instant from which a job holds 95 % of its pace long enough.
+ * How far below its pace before, 0..1, so many steps of a job may lie on average: 5 %, or what chance explains.
+ */
+const shortfall = (pace: JobPace, steps: number): number =>
+  Math.max(1 - RECOVERED_PACE, (SIGMAS * Math.min(pace.noise, MOST_NOISE)) / Math.sqrt(steps));
+
+/**
+ * The first instant from which a job holds 95 % of its pace long enough: each step by itself and all of them together,
+ * as far as the scatter of its steps before the fault lets that be told.
  * @returns null when it does not within what was observed
  */
 export function backAtNs(pace: JobPace, fromNs: number): number | null {
   const needNs = holdNs(pace);
-  let sinceNs: number | null = null;
-  for (const interval of pace.intervals) {
-    if (interval.toNs <= fromNs) continue;
-    // An unfinished step proves nothing: its q is only an upper bound.
-    if (interval.censored || interval.q < RECOVERED_PACE) sinceNs = null;
-    else sinceNs ??= Math.max(interval.fromNs, fromNs);
-    if (sinceNs !== null && interval.toNs - sinceNs >= needNs) return sinceNs;
+  const seen = pace.intervals.filter(({ toNs }) => toNs > fromNs);
+  for (let first = 0; first < seen.length; first++) {
+    const sinceNs = Math.max(seen[first].fromNs, fromNs);
+    if (holdsFrom(pace, seen, first, sinceNs + needNs)) return sinceNs;
   }
   return null;
+}
+
+/** Whether the steps from one on, up to the one that ends at an instant or later, hold the pace. */
+function holdsFrom(pace: JobPace, seen: readonly PaceInterval[], first: number, untilNs: number): boolean {
+  let sum = 0;
+  for (let at = first; at < seen.length; at++) {
+    const { q, censored, toNs } = seen[at];
+    // An unfinished step proves nothing: its q is only an upper bound.
+    if (censored || q < 1 - shortfall(pace, 1)) return false;
+    sum += q;
+    const steps = at - first + 1;
+    if (toNs >= untilNs) return sum / steps >= 1 - shortfall(pace, steps);
+  }
+  return false;
 }
