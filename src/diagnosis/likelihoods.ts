@@ -136,7 +136,7 @@ export const LIKELIHOODS = likelihood({
     ...flap(0.97),
     ...dead(0.97),
     ...oneWay(1e-4),
-    ...optic(0.2),
+    ...optic(0.5),
   },
   /** The counter of lost links rose at an end. */
   'down-events-counted': {
@@ -145,7 +145,7 @@ export const LIKELIHOODS = likelihood({
     ...flap(0.98),
     ...dead(0.98),
     ...oneWay(1e-4),
-    ...optic(0.2),
+    ...optic(0.5),
   },
   /** Both ends were down at the same time (asked only when one was); the dead say nothing. */
   'both-ends-down': {
@@ -154,10 +154,10 @@ export const LIKELIHOODS = likelihood({
     ...flap(0.98),
     ...dead(1e-3),
     ...oneWay(0.1),
-    ...optic(0.5),
+    ...optic(0.9),
   },
   /** The link went down more than once (asked only when it went down). */
-  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02), ...optic(0.9) },
+  'down-repeatedly': { noFault: 0.05, ...down(0.02), ...flap(0.99), ...dead(0.02), ...optic(0.5) },
   /** All links of a NIC went down within a second (asked only when all were down). */
   'down-together': { noFault: 0.02, 'link-down/host': 0.9999 },
   /** An end was shut down by configuration. */
@@ -232,7 +232,7 @@ export const LIKELIHOODS = likelihood({
     ...flap(0.3),
     ...dead(0.7),
     ...oneWay(0.9),
-    ...optic(0.05),
+    ...optic(0.3),
   },
   /** The liveness session fails while both ports stay up. */
   'session-lost-while-up': {
@@ -262,16 +262,16 @@ export const LIKELIHOODS = likelihood({
     ...flap(0.3),
     ...dead(0.2),
     ...oneWay(0.1),
-    ...optic(0.5),
+    ...optic(0.8),
   },
-  /** Errors with less light at the receiver and as much at the sender; with less at the sender (asked with errors only). */
-  'light-lost-on-the-way': { noFault: 0.02, ...optic(0.93, 0.01) },
-  'laser-weak': { noFault: 0.02, ...optic(0.01, 0.5) },
+  /** Less light at the receiver and as much at the sender; less at the sender (asked with errors, or while it is down). */
+  'light-lost-on-the-way': { noFault: 0.005, ...optic(0.93, 0.01) },
+  'laser-weak': { noFault: 0.005, ...optic(0.01, 0.5) },
   /** The receiving end counts damaged packets. */
   'receive-errors': {
     noFault: 0.01,
     ...down(0.05),
-    ...flap(0.1),
+    ...flap(0.4),
     ...dead(0.05),
     ...oneWay(0.3),
     ...optic(0.6),

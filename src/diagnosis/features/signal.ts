@@ -54,22 +54,28 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
     (one, other) => (one === null || other.toNs < one.toNs ? other : one),
     null,
   );
+  const during = first && { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) };
   return {
-    errs:
-      bad.length > 0 ||
-      steady(rises[0], ratios) ||
-      // Where nobody counts what is corrected, what could not be is all that shows.
-      (ratios.length === 0 ? (rises[0] === null && unbroken(rises[1])) || null : false),
+    errs: bad.length > 0 || steady(rises[0], ratios) || (wasRead(ratios, during) ? false : alone(rises)),
     worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ value }) => value)),
     damage: {
       port_fec_uncorrected_codewords: seen(rises[0]),
       port_rx_errors: seen(rises[1]),
     },
-    during:
-      first === null ? null : { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) },
+    during,
     onsetNs: first === null || first.fromNs <= context.window.fromNs ? null : (first.fromNs + first.toNs) / 2,
   };
 }
+
+/** A ratio from when errors took the link down before the next poll is missing, and those of other times say nothing. */
+const wasRead = (ratios: readonly Sample[], during: Interval | null): boolean =>
+  during === null
+    ? ratios.length > 0
+    : ratios.some(({ timeNs }) => timeNs > during.fromNs && timeNs <= during.toNs);
+
+/** Where nobody counts what is corrected, what could not be is all that shows; too few times tell nothing. */
+const alone = ([codewords, frames]: readonly (readonly Interval[] | null)[]): boolean | null =>
+  codewords !== null || frames === null || frames.length < STEADY_POLLS ? null : unbroken(frames);
 
 /** Losing or finding a link may cost a few codewords each time. */
 const STEADY_POLLS = 3;

@@ -9,6 +9,7 @@ import { pausesItsSwitch } from '../features/host-side.js';
 import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/link-observation.js';
 import { observeLight, observeSignals } from '../features/signal.js';
+import type { Light } from '../features/signal.js';
 import { freshCount, freshSamples, rises, samplesWithin, union } from '../features/samples.js';
 import type { Nic } from '../../topology/model.js';
 import { outcome } from './hypothesis.js';
@@ -103,7 +104,11 @@ function directionFindings(context: Context, observation: LinkObservation, sende
   const back = observation.sentBy[1 - sender];
   const [from, to] = [observation.ends[sender].port, observation.ends[1 - sender].port];
   const signals = context.once(observeSignals);
-  const light = signals[to].during === null ? null : observeLight(context, from, to, signals[to].during);
+  const erring = signals[to].during;
+  const lit = erring === null ? litOutage(context, observation) : withOutage(context, erring, observation);
+  const light = lit === null ? null : observeLight(context, from, to, lit);
+  // Where light fell and the link with it, no poll may have come in between.
+  const unread = erring === null && light !== null && hasFallen(light);
   return [
     { signature: atRest(there) ? 'bytes-missing-at-rest' : 'bytes-vanish', outcome: vanished(there) },
     { signature: atRest(back) ? 'bytes-missing-at-rest-back' : 'bytes-vanish-back', outcome: vanished(back) },
@@ -115,13 +120,38 @@ function directionFindings(context: Context, observation: LinkObservation, sende
       signature: 'sends-into-silence-back',
       outcome: outcome(sendsIntoSilence(context, observation, sender === 0 ? 1 : 0)),
     },
-    { signature: 'errors-received', outcome: outcome(signals[to].errs) },
+    { signature: 'errors-received', outcome: outcome(unread ? null : signals[to].errs) },
     { signature: 'errors-received-back', outcome: outcome(signals[from].errs) },
     { signature: 'codewords-lost', outcome: outcome(signals[to].damage.port_fec_uncorrected_codewords) },
     { signature: 'receive-errors', outcome: outcome(signals[to].damage.port_rx_errors) },
     { signature: 'light-lost-on-the-way', outcome: outcome(light === null ? null : light.lostOnTheWay) },
     { signature: 'laser-weak', outcome: outcome(light === null ? null : light.laserWeak) },
   ];
+}
+
+/** The outages of a link as one stretch; null without any, and where no light was left: darkness is no dirt. */
+function litOutage(context: Context, observation: LinkObservation): Interval | null {
+  const { episodes } = observation;
+  if (episodes.length === 0 || lightLost(context, observation) === true) return null;
+  return { fromNs: episodes[0].fromNs, toNs: beforeRepair(episodes[episodes.length - 1]).toNs };
+}
+
+/** Errors that take a link down are counted no more, but the light stays as it is: what is read meanwhile tells as much. */
+function withOutage(context: Context, erring: Interval, observation: LinkObservation): Interval {
+  const outage = litOutage(context, observation);
+  if (outage === null || !overlaps(erring, outage)) return erring;
+  return { fromNs: erring.fromNs, toNs: Math.max(erring.toNs, outage.toNs) };
+}
+
+const hasFallen = ({ lostOnTheWay, laserWeak }: Light): boolean =>
+  lostOnTheWay === true || laserWeak === true;
+
+/** The outage of a link whose light had fallen in one direction; null without one. */
+export function dimOutage(context: Context, observation: LinkObservation, sender: 0 | 1): Interval | null {
+  const outage = litOutage(context, observation);
+  if (outage === null) return null;
+  const [from, to] = [observation.ends[sender].port, observation.ends[1 - sender].port];
+  return hasFallen(observeLight(context, from, to, outage)) ? outage : null;
 }
 
 const atRest = ({ began, certain }: Conservation): boolean => began !== null && !certain;

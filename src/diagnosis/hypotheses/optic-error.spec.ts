@@ -117,6 +117,20 @@ describe('errors on a link', () => {
     expect(directionOf([sender, peerPort(topology, sender)])).toBe('both');
   });
 
+  it('that take the link down before any poll are told by light that fell and was not lost', () => {
+    const sender = portNamed('leaf-1/p5');
+    const down: Trouble = { type: 'cut', at: topology.ports[sender].link, from: FROM_S, to: TO_S };
+    const verdictOf = (cause: Errors['cause']) => {
+      const input = scene([{ sender, cause, ber: NaN }], [down]);
+      const { culprits } = diagnose(input);
+      return culprits.map(({ kind, side, direction }) => `${kind} ${side} ${direction}`);
+    };
+    expect(verdictOf('connector')).toEqual(['optic-error cable port:leaf-1/p5']);
+    expect(verdictOf('laser')).toEqual(['optic-error switch port:leaf-1/p5']);
+    // full light, and nothing that was counted: a port that went down for reasons of its own
+    expect(verdictOf('serdes')).toEqual(['link-down unknown both']);
+  });
+
   it('that end in flaps are errors, and flaps without errors are flaps', () => {
     const sender = portNamed('leaf-1/p5');
     const at = topology.ports[sender].link;

@@ -21,7 +21,7 @@ import type { ChainStep } from '../verdict.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family, Finding, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
-import { linkFindings } from './link-findings.js';
+import { dimOutage, linkFindings } from './link-findings.js';
 
 export const opticError: Family = {
   hypotheses: ['optic-error/cable', 'optic-error/host', 'optic-error/switch', 'optic-error/unknown'],
@@ -65,20 +65,32 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
   const signals = context.once(observeSignals);
   return links.flatMap((observation) => {
     // What the first end sends arrives at the second.
-    const [there, back] = [signals[observation.ends[1].port], signals[observation.ends[0].port]];
-    const erring = ([0, 1] as const).filter((sender) => (sender === 0 ? there : back).during !== null);
-    const single = erring.flatMap((sender) =>
-      directed(context, observation, sender, sender === 0 ? there : back),
-    );
-    return erring.length === 2 ? [...single, ...bothWays(context, observation, there, back)] : single;
+    const [there, back] = ([0, 1] as const).map((sender) => {
+      const signal = signals[observation.ends[1 - sender].port];
+      return signal.during === null ? dimmed(context, observation, sender) : signal;
+    });
+    return [
+      ...directed(context, observation, 0, there),
+      ...directed(context, observation, 1, back),
+      ...(there.during !== null && back.during !== null ? bothWays(context, observation, there, back) : []),
+    ];
   });
+}
+
+type Signs = Pick<SignalObservation, 'during' | 'onsetNs'>;
+
+/** A link that fails before its errors are polled leaves its light as the only sign. */
+function dimmed(context: Context, observation: LinkObservation, sender: 0 | 1): Signs {
+  const during = dimOutage(context, observation, sender);
+  const isOld = during === null || during.fromNs <= context.window.fromNs;
+  return { during, onsetNs: isOld ? null : during.fromNs };
 }
 
 function directed(
   context: Context,
   observation: LinkObservation,
   sender: 0 | 1,
-  { during, onsetNs }: SignalObservation,
+  { during, onsetNs }: Signs,
 ): Candidate[] {
   if (during === null) return [];
   const { devices, ports } = context.topology;
@@ -96,12 +108,7 @@ function directed(
 const BACK = '-back';
 
 /** Errors both ways: what speaks against a single direction speaks for both. */
-function bothWays(
-  context: Context,
-  observation: LinkObservation,
-  there: SignalObservation,
-  back: SignalObservation,
-): Candidate[] {
+function bothWays(context: Context, observation: LinkObservation, there: Signs, back: Signs): Candidate[] {
   const spans = [there.during, back.during].flatMap((during) => during ?? []);
   const during = {
     fromNs: Math.min(...spans.map(({ fromNs }) => fromNs)),
