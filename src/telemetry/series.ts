@@ -46,25 +46,36 @@ export interface Evidence {
   series: readonly Series[];
 }
 
-/** Looks series up by metric and element. Built once per evidence. */
+/** Looks series up by metric and element. Built once per evidence; elements of a metric when it is first asked for. */
 export class EvidenceIndex {
-  private readonly byMetric = new Map<string, Map<string, Series>>();
+  private readonly byMetric = new Map<string, Series[]>();
+  private readonly byElement = new Map<string, ReadonlyMap<string, Series>>();
 
   constructor(readonly evidence: Evidence) {
+    let metric: string | undefined;
+    let group: Series[] = [];
     for (const series of evidence.series) {
-      let elements = this.byMetric.get(series.metric);
-      if (elements === undefined) this.byMetric.set(series.metric, (elements = new Map<string, Series>()));
-      elements.set(series.element, series);
+      if (series.metric !== metric) {
+        metric = series.metric;
+        group = this.byMetric.get(metric) ?? [];
+        this.byMetric.set(metric, group);
+      }
+      group.push(series);
     }
   }
 
   get(metric: string, element: string): Series | undefined {
-    return this.byMetric.get(metric)?.get(element);
+    let elements = this.byElement.get(metric);
+    if (elements === undefined) {
+      elements = new Map(this.all(metric).map((series) => [series.element, series]));
+      this.byElement.set(metric, elements);
+    }
+    return elements.get(element);
   }
 
   /** All series of a metric, in evidence order. */
-  all(metric: string): Series[] {
-    return [...(this.byMetric.get(metric)?.values() ?? [])];
+  all(metric: string): readonly Series[] {
+    return this.byMetric.get(metric) ?? [];
   }
 }
 

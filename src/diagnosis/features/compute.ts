@@ -10,8 +10,8 @@ import { rankId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';
-import { freshSamples } from './samples.js';
-import type { Sample } from './samples.js';
+import { freshColumn } from './samples.js';
+import type { Column, Sample } from './samples.js';
 import { median, quantile } from './statistics.js';
 
 /** Computing longer than peers by this share is slow; ranks of a healthy job differ by less. */
@@ -46,54 +46,91 @@ export interface ComputeObservation {
 export function observeCompute(context: Context): ComputeObservation[] {
   const hosts = new Map<number, ComputeObservation>();
   for (const job of context.jobs) {
-    const polls = compareWithPeers(context, job, 'rank_compute_time_s', PEERS_SHARE);
-    polls.forEach((own, rank) => {
-      if (own.length === 0) return;
-      const { host } = context.topology.gpus[job.placement[rank]];
+    const peers = peersOf(context, job, 'rank_compute_time_s', PEERS_SHARE);
+    job.placement.forEach((gpu, rank) => {
+      const ratios = ratiosTo(peers, rank);
+      if (ratios.count === 0) return;
+      const { host } = context.topology.gpus[gpu];
       const known = hosts.get(host) ?? { host, compared: 0, slow: [] };
       hosts.set(host, known);
       known.compared++;
-      const slow = slowRank(context, job, rank, own);
+      const slow = slowRank(context, job, rank, ratios);
       if (slow !== null) known.slow.push(slow);
     });
   }
   return [...hosts.values()].sort((one, other) => one.host - other.host);
 }
 
-/**
- * By rank: its samples, each divided by the peers' value at that time; empty without peers.
- * @param share quantile of all ranks' values that stands for the peers
- */
-export function compareWithPeers(context: Context, job: Job, metric: MetricName, share: number): Sample[][] {
-  const own = Array.from(job.placement, (_, rank) =>
-    freshSamples(context.read(metric, rankId(job.name, rank))),
-  );
-  const hosts = new Set(job.placement.map((gpu) => context.topology.gpus[gpu].host));
-  const intervalNs = pollIntervalNs(own);
-  if (hosts.size < 2 || intervalNs === 0) return own.map(() => []);
-  const round = ({ timeNs }: Sample): number => Math.round(timeNs / intervalNs);
-  const together = new Map<number, number[]>();
-  for (const sample of own.flat()) {
-    const values = together.get(round(sample));
-    if (values === undefined) together.set(round(sample), [sample.value]);
-    else values.push(sample.value);
-  }
-  const peers = new Map<number, number>();
-  for (const [at, values] of together) {
-    if (values.length > job.placement.length * FEWEST_PEERS) peers.set(at, quantile(values, share));
-  }
-  return own.map((samples) =>
-    samples.flatMap((sample) => {
-      const pace = peers.get(round(sample));
-      return pace === undefined || pace <= 0 ? [] : [{ timeNs: sample.timeNs, value: sample.value / pace }];
-    }),
-  );
+/** What all ranks of a job told of a metric, and the pace of the peers in each round of polls; none without peers. */
+interface Peers {
+  columns: readonly Column[];
+  intervalNs: number;
+  paces: ReadonlyMap<number, number>;
 }
 
-function pollIntervalNs(series: readonly (readonly Sample[])[]): number {
-  const steps = series.flatMap((samples) =>
-    samples.slice(1, 20).map(({ timeNs }, index) => timeNs - samples[index].timeNs),
+/** @param share quantile of all ranks' values that stands for the peers */
+function peersOf(context: Context, job: Job, metric: MetricName, share: number): Peers {
+  const columns = Array.from(job.placement, (_, rank) =>
+    freshColumn(context.read(metric, rankId(job.name, rank))),
   );
+  const hosts = new Set(job.placement.map((gpu) => context.topology.gpus[gpu].host));
+  const intervalNs = pollIntervalNs(columns);
+  const paces = new Map<number, number>();
+  if (hosts.size < 2 || intervalNs === 0) return { columns, intervalNs, paces };
+  const together = new Map<number, number[]>();
+  for (const { count, timesNs, values } of columns) {
+    for (let at = 0; at < count; at++) {
+      const round = Math.round(timesNs[at] / intervalNs);
+      const known = together.get(round);
+      if (known === undefined) together.set(round, [values[at]]);
+      else known.push(values[at]);
+    }
+  }
+  for (const [round, values] of together) {
+    const pace = values.length > job.placement.length * FEWEST_PEERS ? quantile(values, share) : 0;
+    if (pace > 0) paces.set(round, pace);
+  }
+  return { columns, intervalNs, paces };
+}
+
+/** Samples of a rank, each divided by the peers' value at that time. */
+function ratiosTo({ columns, intervalNs, paces }: Peers, rank: number): Column {
+  const own = columns[rank];
+  if (paces.size === 0) return { count: 0, timesNs: own.timesNs, values: own.values };
+  const [timesNs, values] = [new Float64Array(own.count), new Float64Array(own.count)];
+  let count = 0;
+  for (let at = 0; at < own.count; at++) {
+    const pace = paces.get(Math.round(own.timesNs[at] / intervalNs));
+    if (pace === undefined) continue;
+    timesNs[count] = own.timesNs[at];
+    values[count++] = own.values[at] / pace;
+  }
+  return { count, timesNs, values };
+}
+
+/** By rank: its samples, each divided by the peers' value at that time; empty without peers. */
+export function compareWithPeers(
+  context: Context,
+  job: Job,
+  ranks: readonly number[],
+  metric: MetricName,
+  share: number,
+): Sample[][] {
+  const peers = peersOf(context, job, metric, share);
+  return ranks.map((rank) => {
+    const { count, timesNs, values } = ratiosTo(peers, rank);
+    return Array.from({ length: count }, (_, at) => ({ timeNs: timesNs[at], value: values[at] }));
+  });
+}
+
+/** Steps of each rank that are looked at. */
+const STEPS_ASKED = 19;
+
+function pollIntervalNs(columns: readonly Column[]): number {
+  const steps: number[] = [];
+  for (const { count, timesNs } of columns) {
+    for (let at = 1; at < count && at <= STEPS_ASKED; at++) steps.push(timesNs[at] - timesNs[at - 1]);
+  }
   return steps.length === 0 ? 0 : Math.round(median(steps));
 }
 
@@ -101,21 +138,23 @@ function slowRank(
   { topology, window }: Context,
   job: Job,
   rank: number,
-  ratios: readonly Sample[],
+  { count, timesNs, values }: Column,
 ): SlowRank | null {
-  const slow = ratios.filter(({ value }) => value > 1 + SLOW_RATIO);
+  const isSlow = (value: number, at: number): boolean => at < count && value > 1 + SLOW_RATIO;
+  const first = values.findIndex(isSlow);
+  if (first < 0) return null;
+  const slow = values.filter(isSlow);
   if (slow.length < FEWEST_POLLS) return null;
-  const first = ratios.indexOf(slow[0]);
   return {
     job,
     rank,
     host: topology.gpus[job.placement[rank]].host,
-    ratio: median(slow.map(({ value }) => value)),
+    ratio: median(slow),
     during: {
-      fromNs: first === 0 ? window.fromNs : ratios[first - 1].timeNs,
-      toNs: slow[slow.length - 1].timeNs,
+      fromNs: first === 0 ? window.fromNs : timesNs[first - 1],
+      toNs: timesNs[values.findLastIndex(isSlow)],
     },
-    firstSlowNs: slow[0].timeNs,
+    firstSlowNs: timesNs[first],
     hadPast: first > 0,
   };
 }

@@ -11,7 +11,7 @@
 import type { Link } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
-import { freshColumn, rises } from './samples.js';
+import { freshColumn } from './samples.js';
 import type { Column } from './samples.js';
 import type { Interval } from './context.js';
 
@@ -51,10 +51,18 @@ const UNKNOWN: Conservation = {
 /** Fewest bounds that tell something: one before, one after. */
 const FEWEST_BOUNDS = 2;
 
-interface Bound {
-  timeNs: number;
-  low: number;
-  high: number;
+/** Bounds of what was lost, at the sender's sample instants; runs end where either counter was reset. */
+interface Bounds {
+  timesNs: Float64Array;
+  lows: Float64Array;
+  highs: Float64Array;
+  runs: readonly Run[];
+}
+
+/** Places from `from` up to `to`. */
+interface Run {
+  from: number;
+  to: number;
 }
 
 /**
@@ -69,35 +77,38 @@ export function conservation(
   toleranceBytes: number,
   clockSlackNs = 0,
 ): Conservation {
-  const runs = runsOf(freshColumn(sent), freshColumn(received), clockSlackNs);
+  const [out, arrived] = [freshColumn(sent), freshColumn(received)];
+  const bounds = boundsOf(out, arrived, clockSlackNs);
+  const { runs, lows, highs } = bounds;
   if (runs.length === 0) return UNKNOWN;
   const intact =
-    rises(sent).some(({ gain }) => gain > toleranceBytes) &&
-    runs.every((run) => run[run.length - 1].high - run[0].low <= toleranceBytes);
-  const bounded = runs.reduce<Conservation>((total, run) => add(total, lossOf(run, toleranceBytes)), {
+    gainsMoreThan(out, toleranceBytes) &&
+    runs.every(({ from, to }) => highs[to - 1] - lows[from] <= toleranceBytes);
+  const bounded = runs.reduce<Conservation>((total, run) => add(total, lossOf(bounds, run, toleranceBytes)), {
     ...UNKNOWN,
     known: true,
     intact,
   });
-  return runs.length > 1 || clockSlackNs > 0 ? bounded : atQuietMoments(bounded, sent, received);
+  return runs.length > 1 || clockSlackNs > 0 ? bounded : atQuietMoments(bounded, out, arrived);
 }
 
 /** Most bytes that seem to have been received before they were sent: 0 where both clocks agree, but for what is on the wire. */
-export const receivedEarly = (sent: Column, received: Column, clockSlackNs: number): number =>
-  Math.max(0, ...runsOf(sent, received, clockSlackNs).map(impossibleGain));
+export function receivedEarly(sent: Column, received: Column, clockSlackNs: number): number {
+  const bounds = boundsOf(sent, received, clockSlackNs);
+  return bounds.runs.reduce((most, run) => Math.max(most, impossibleGain(bounds, run)), 0);
+}
 
-const runsOf = (sent: Column, received: Column, clockSlackNs: number): Bound[][] =>
-  bounds(sent, received, clockSlackNs).filter((run) => run.length >= FEWEST_BOUNDS);
+/** Whether the counter rose between two samples by more than so much. */
+function gainsMoreThan({ count, values }: Column, bytes: number): boolean {
+  for (let index = 1; index < count; index++) if (values[index] - values[index - 1] > bytes) return true;
+  return false;
+}
 
-function atQuietMoments(
-  bounded: Conservation,
-  sent: Series | undefined,
-  received: Series | undefined,
-): Conservation {
-  const levels = idleLevels(freshColumn(sent), freshColumn(received));
+function atQuietMoments(bounded: Conservation, sent: Column, received: Column): Conservation {
+  const levels = idleLevels(sent, received);
   if (levels === null) return bounded;
   if (levels.shift === null) {
-    const busy = rises(sent).some(({ gain }) => gain > IDLE_TOLERANCE_BYTES);
+    const busy = gainsMoreThan(sent, IDLE_TOLERANCE_BYTES);
     const intact = bounded.intact || (bounded.began === null && busy && levels.constant);
     return { ...bounded, intact, gained: levels.gain };
   }
@@ -125,75 +136,83 @@ function add(total: Conservation, part: Loss): Conservation {
 }
 
 /** How far later bounds fall below earlier ones: a loss can't shrink. */
-function impossibleGain(run: readonly Bound[]): number {
+function impossibleGain({ lows, highs }: Bounds, { from, to }: Run): number {
   let highestLow = -Infinity;
   let most = 0;
-  for (const { low, high } of run) {
-    most = Math.max(most, highestLow - high);
-    highestLow = Math.max(highestLow, low);
+  for (let at = from; at < to; at++) {
+    most = Math.max(most, highestLow - highs[at]);
+    highestLow = Math.max(highestLow, lows[at]);
   }
   return most;
 }
 
 /**
  * What is lost stays lost: where a later reading allows less, the clocks of the two ends differ, and only the lesser holds.
+ * The lower bounds are left as they then are.
  */
-function lossOf(run: readonly Bound[], toleranceBytes: number): Loss {
-  const lows = run.map(({ low }) => low);
+function lossOf({ timesNs, lows, highs }: Bounds, { from, to }: Run, toleranceBytes: number): Loss {
   let leastHigh = Infinity;
-  for (let index = run.length - 1; index >= 0; index--) {
-    lows[index] = Math.min(lows[index], leastHigh);
-    leastHigh = Math.min(leastHigh, run[index].high);
+  for (let at = to - 1; at >= from; at--) {
+    lows[at] = Math.min(lows[at], leastHigh);
+    leastHigh = Math.min(leastHigh, highs[at]);
   }
   let lowestHigh = Infinity;
   let intactNs = NaN;
   let most = 0;
   let began: Interval | null = null;
   let lastSeenNs: number | null = null;
-  for (const [index, bound] of run.entries()) {
-    const lost = lows[index] - lowestHigh;
-    if (lost > toleranceBytes && began === null) began = { fromNs: intactNs, toNs: bound.timeNs };
-    if (lost > Math.max(most, toleranceBytes)) lastSeenNs = bound.timeNs;
+  for (let at = from; at < to; at++) {
+    const lost = lows[at] - lowestHigh;
+    if (lost > toleranceBytes && began === null) began = { fromNs: intactNs, toNs: timesNs[at] };
+    if (lost > Math.max(most, toleranceBytes)) lastSeenNs = timesNs[at];
     most = Math.max(most, lost);
-    if (bound.high <= lowestHigh) lowestHigh = bound.high;
-    if (bound.high <= lowestHigh + toleranceBytes) intactNs = bound.timeNs;
+    if (highs[at] <= lowestHigh) lowestHigh = highs[at];
+    if (highs[at] <= lowestHigh + toleranceBytes) intactNs = timesNs[at];
   }
   return { lostBytesAtLeast: most, began, lastSeenNs };
 }
 
-/** Bounds of `sent - received` at the sender's sample instants, split where either counter was reset. */
-function bounds(sent: Column, received: Column, slackNs: number): Bound[][] {
-  const runs: Bound[][] = [[]];
-  let before = -1;
-  let next = 0;
-  let resetsSeen = 0;
-  let lastSent = -Infinity;
+/** Bounds of `sent - received`; runs too short to tell anything are left out. */
+function boundsOf(sent: Column, received: Column, slackNs: number): Bounds {
+  const make = (): Float64Array => new Float64Array(sent.count);
+  const [timesNs, lows, highs] = [make(), make(), make()];
   const resets = resetsBefore(received);
+  const runs: Run[] = [];
+  const close = (from: number, to: number): void => {
+    if (to - from >= FEWEST_BOUNDS) runs.push({ from, to });
+  };
+  let [start, count, before, next, resetsSeen] = [0, 0, -1, 0, 0];
+  let lastSent = -Infinity;
   for (let index = 0; index < sent.count; index++) {
     const timeNs = sent.timesNs[index];
     const value = sent.values[index];
     while (next < received.count && received.timesNs[next] < timeNs + slackNs) next++;
     if (next === received.count) break;
     while (before + 1 < received.count && received.timesNs[before + 1] <= timeNs - slackNs) before++;
-    const wasReset = value < lastSent || resets[next] !== resetsSeen;
+    const seen = resets === null ? 0 : resets[next];
+    if (value < lastSent || seen !== resetsSeen) {
+      close(start, count);
+      start = count;
+    }
     lastSent = value;
-    resetsSeen = resets[next];
-    if (wasReset) runs.push([]);
-    if (before < 0 || resets[before] !== resets[next]) continue;
-    runs.at(-1)?.push({
-      timeNs,
-      low: value - received.values[next],
-      high: value - received.values[before],
-    });
+    resetsSeen = seen;
+    if (before < 0 || (resets !== null && resets[before] !== seen)) continue;
+    timesNs[count] = timeNs;
+    lows[count] = value - received.values[next];
+    highs[count++] = value - received.values[before];
   }
-  return runs;
+  close(start, count);
+  return { timesNs, lows, highs, runs };
 }
 
-/** How often the counter had gone back up to each sample. */
-function resetsBefore({ count, values }: Column): Int32Array {
+/** How often the counter had gone back up to each sample; null where it never did. */
+function resetsBefore({ count, values }: Column): Int32Array | null {
+  let first = 1;
+  while (first < count && values[first] >= values[first - 1]) first++;
+  if (first >= count) return null;
   let resets = 0;
   const before = new Int32Array(count);
-  for (let index = 1; index < count; index++) {
+  for (let index = first; index < count; index++) {
     if (values[index] < values[index - 1]) resets++;
     before[index] = resets;
   }

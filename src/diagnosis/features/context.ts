@@ -3,12 +3,13 @@
  *
  * Elements are walked by topology index and never by name, so that renaming a device can't change a verdict.
  */
-import { deviceId, nicId, portId, queueId } from '../../kernel/elements.js';
+import { deviceId, nicId, portId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { EvidenceIndex } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';
 import type { Link, Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
+import { QueueTable, SeriesTable } from './series-table.js';
 
 export interface DiagnosisInput {
   topology: Topology;
@@ -28,23 +29,34 @@ export class Context {
   readonly window: Interval;
   private readonly index: EvidenceIndex;
   private readonly made = new Map<unknown, unknown>();
-  private readonly alls = new Map<MetricName, readonly Series[]>();
-  /** Ids are spelt once, since a series is looked up by them millions of times in a large fabric. */
-  private readonly portIds: readonly string[];
-  private readonly nicIds: readonly string[];
-  private readonly queueIds: string[][] = [];
+  private readonly ports: SeriesTable;
+  private readonly nics: SeriesTable;
+  private readonly devices: SeriesTable;
+  private readonly queues: QueueTable;
 
   /** @param clockSlackNs by how much the clocks of two devices may differ (clocks.ts) */
   constructor(
     input: DiagnosisInput,
     readonly clockSlackNs = 0,
   ) {
-    this.topology = input.topology;
-    this.jobs = input.jobs;
-    this.window = { fromNs: input.evidence.fromNs, toNs: input.evidence.toNs };
-    this.index = new EvidenceIndex(input.evidence);
-    this.portIds = this.topology.ports.map(({ name }) => portId(name));
-    this.nicIds = this.topology.nics.map(({ name }) => nicId(name));
+    const { topology, jobs, evidence } = input;
+    this.topology = topology;
+    this.jobs = jobs;
+    this.window = { fromNs: evidence.fromNs, toNs: evidence.toNs };
+    this.index = new EvidenceIndex(evidence);
+    this.ports = new SeriesTable(
+      this.index,
+      topology.ports.map(({ name }) => portId(name)),
+    );
+    this.nics = new SeriesTable(
+      this.index,
+      topology.nics.map(({ name }) => nicId(name)),
+    );
+    this.devices = new SeriesTable(
+      this.index,
+      topology.devices.map(({ name }) => deviceId(name)),
+    );
+    this.queues = new QueueTable(this.index, this.ports, topology.ports.length);
   }
 
   /** What a feature sees, worked out at the first call and kept: hypotheses and words ask for the same. */
@@ -58,26 +70,28 @@ export class Context {
   }
 
   all(metric: MetricName): readonly Series[] {
-    let series = this.alls.get(metric);
-    if (series === undefined) this.alls.set(metric, (series = this.index.all(metric)));
-    return series;
+    return this.index.all(metric);
   }
 
   readPort(metric: MetricName, port: number): Series | undefined {
-    return this.read(metric, this.portIds[port]);
+    return this.ports.get(metric, port);
   }
 
   readNic(metric: MetricName, nic: number): Series | undefined {
-    return this.read(metric, this.nicIds[nic]);
+    return this.nics.get(metric, nic);
   }
 
   readQueue(metric: MetricName, port: number, priority: number): Series | undefined {
-    const ids = (this.queueIds[priority] ??= new Array<string>(this.topology.ports.length));
-    return this.read(metric, (ids[port] ??= queueId(this.portName(port), priority)));
+    return this.queues.get(metric, port, priority);
   }
 
   readDevice(metric: MetricName, device: number): Series | undefined {
-    return this.read(metric, deviceId(this.topology.devices[device].name));
+    return this.devices.get(metric, device);
+  }
+
+  /** Traffic classes of which a queue metric is told, in rising order. */
+  classesOf(metric: MetricName): number[] {
+    return this.queues.classes(metric);
   }
 
   portName(port: number): string {

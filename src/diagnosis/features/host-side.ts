@@ -10,7 +10,7 @@ import type { Nic } from '../../topology/model.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
-import { freshColumn, freshSamples, rises, samplesWithin, union } from './samples.js';
+import { freshColumn, isStill, rises, samplesWithin, union } from './samples.js';
 import { median, quantile } from './statistics.js';
 
 export const STALL_METRICS = ['nic_pcie_read_stalled_ratio', 'nic_pcie_write_stalled_ratio'] as const;
@@ -47,18 +47,22 @@ export function observeHostSides(context: Context): HostSideObservation[] {
 function stallLimit(context: Context, metric: MetricName): number {
   const busiest = context
     .all(metric)
-    .map((series) => quantile(freshColumn(series).values, 0.9))
+    .map((series) => (isStill(series) ? series.values[0] : quantile(freshColumn(series).values, 0.9)))
     .filter((value) => !Number.isNaN(value));
   return Math.max(LEAST_STALL, busiest.length === 0 ? 0 : STANDS_OUT * median(busiest));
 }
 
 function stalls(context: Context, nic: Nic, metric: MetricName, limit: number): Interval[] | null {
-  const samples = freshSamples(context.readNic(metric, nic.index));
-  if (samples.length === 0) return null;
-  return samples.flatMap(({ timeNs, value }, index) => {
-    const fromNs = index === 0 ? context.window.fromNs : samples[index - 1].timeNs;
-    return value >= limit ? [{ fromNs, toNs: timeNs }] : [];
-  });
+  const series = context.readNic(metric, nic.index);
+  if (isStill(series) && series.values[0] < limit) return [];
+  const { count, timesNs, values } = freshColumn(series);
+  if (count === 0) return null;
+  const found: Interval[] = [];
+  for (let index = 0; index < count; index++) {
+    if (values[index] < limit) continue;
+    found.push({ fromNs: index === 0 ? context.window.fromNs : timesNs[index - 1], toNs: timesNs[index] });
+  }
+  return found;
 }
 
 /** Whether a NIC moved bytes in a stretch; null when its ports were not read. */

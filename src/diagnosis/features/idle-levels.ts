@@ -35,52 +35,60 @@ export const IDLE_TOLERANCE_BYTES = 8192;
 /** A pair is usable when it is closer than this share of the poll interval. */
 const NEAR = 0.25;
 
-interface Pair {
-  timeNs: number;
-  /** Sent minus received. */
-  gap: number;
+/** Readings of both counters, near enough to each other; sent minus received. */
+interface Pairs {
+  count: number;
+  timesNs: Float64Array;
+  gaps: Float64Array;
 }
 
 /** @returns null when the samples can't be paired, or lie now before and now after each other */
 export function idleLevels(sent: Column, received: Column): IdleLevels | null {
   const { pairs, receiverLater, receiverEarlier } = pair(sent, received);
-  if (pairs.length < 2 * SUPPORT || (receiverLater && receiverEarlier)) return null;
+  if (pairs.count < 2 * SUPPORT || (receiverLater && receiverEarlier)) return null;
   // Seen backwards and upside down, an early receiver's readings obey the law of a late one's.
   const readings = receiverEarlier ? mirrored(pairs) : pairs;
-  const levels = twoPlateaus(readings);
+  const levels = twoPlateaus(readings.gaps);
   if (levels === null) {
     const gain = seemingGain(readings, receiverEarlier);
-    return { shift: null, gain, constant: gain === null && isConstant(readings) };
+    return { shift: null, gain, constant: gain === null && isConstant(readings.gaps) };
   }
   const [low, high] = receiverEarlier ? [-levels[1], -levels[0]] : levels;
   return { shift: shiftBetween(pairs, low, high), gain: null, constant: false };
 }
 
 /** Time of a fall: the last reading on the high plateau and the first of those on the low one. */
-function seemingGain(readings: readonly Pair[], mirror: boolean): Interval | null {
-  const levels = twoPlateaus([...readings].reverse());
+function seemingGain({ count, timesNs, gaps }: Pairs, mirror: boolean): Interval | null {
+  const levels = twoPlateaus(gaps.slice().reverse());
   if (levels === null) return null;
-  const last = readings.findLastIndex((reading) => near(reading.gap, levels[1]));
-  const next = readings[Math.min(last + 1, readings.length - 1)];
-  const [one, other] = [readings[last].timeNs, next.timeNs];
+  const last = gaps.findLastIndex((gap) => near(gap, levels[1]));
+  const [one, other] = [timesNs[last], timesNs[Math.min(last + 1, count - 1)]];
   return mirror ? { fromNs: -other, toNs: -one } : { fromNs: one, toNs: other };
 }
 
 function pair(sent: Column, received: Column) {
-  const pairs: Pair[] = [];
+  const [timesNs, gaps] = [new Float64Array(sent.count), new Float64Array(sent.count)];
+  const { count: others, timesNs: receivedNs, values } = received;
+  let count = 0;
   let receiverLater = false;
   let receiverEarlier = false;
   const limitNs = NEAR * shortestStepNs(sent);
-  let next = 0;
-  const distance = (index: number, timeNs: number): number => Math.abs(received.timesNs[index] - timeNs);
-  for (let index = 0; index < sent.count; index++) {
+  for (let index = 0, next = 0; index < sent.count && others > 0; index++) {
     const timeNs = sent.timesNs[index];
-    while (next + 1 < received.count && distance(next + 1, timeNs) <= distance(next, timeNs)) next++;
-    if (next >= received.count || distance(next, timeNs) > limitNs) continue;
-    pairs.push({ timeNs, gap: sent.values[index] - received.values[next] });
-    receiverLater ||= received.timesNs[next] > timeNs;
-    receiverEarlier ||= received.timesNs[next] < timeNs;
+    let distanceNs = Math.abs(receivedNs[next] - timeNs);
+    while (next + 1 < others) {
+      const nextNs = Math.abs(receivedNs[next + 1] - timeNs);
+      if (nextNs > distanceNs) break;
+      distanceNs = nextNs;
+      next++;
+    }
+    if (distanceNs > limitNs) continue;
+    timesNs[count] = timeNs;
+    gaps[count++] = sent.values[index] - values[next];
+    receiverLater ||= receivedNs[next] > timeNs;
+    receiverEarlier ||= receivedNs[next] < timeNs;
   }
+  const pairs: Pairs = { count, timesNs: timesNs.subarray(0, count), gaps: gaps.subarray(0, count) };
   return { pairs, receiverLater, receiverEarlier };
 }
 
@@ -92,26 +100,27 @@ function shortestStepNs({ count, timesNs }: Column): number {
   return Number.isFinite(shortest) ? shortest : 0;
 }
 
-const mirrored = (pairs: readonly Pair[]): Pair[] =>
-  pairs.map(({ timeNs, gap }) => ({ timeNs: -timeNs, gap: -gap })).reverse();
+const mirrored = ({ count, timesNs, gaps }: Pairs): Pairs => ({
+  count,
+  timesNs: timesNs.map((timeNs) => -timeNs).reverse(),
+  gaps: gaps.map((gap) => -gap).reverse(),
+});
 
 const near = (gap: number, level: number): boolean => Math.abs(gap - level) <= IDLE_TOLERANCE_BYTES;
 
 /** The plateau of the highest readings before a step and of those after it; null without such a step. */
-function twoPlateaus(pairs: readonly Pair[]): [number, number] | null {
+function twoPlateaus(gaps: Float64Array): [number, number] | null {
   let top = -Infinity;
   let support = 0;
-  for (let index = 0; index < pairs.length; index++) {
-    const { gap } = pairs[index];
+  for (let index = 0; index < gaps.length; index++) {
+    const gap = gaps[index];
     if (gap <= top + IDLE_TOLERANCE_BYTES) {
       if (near(gap, top)) support++;
       continue;
     }
-    const later = pairs.slice(index);
-    if (support >= SUPPORT && !later.some((reading) => near(reading.gap, top))) {
-      const highest = Math.max(...later.map((reading) => reading.gap));
-      const agreeing = later.filter((reading) => near(reading.gap, highest)).length;
-      if (agreeing >= SUPPORT) return [top, highest];
+    if (support >= SUPPORT && countNear(gaps, index, gaps.length, top) === 0) {
+      const highest = highestFrom(gaps, index);
+      if (countNear(gaps, index, gaps.length, highest) >= SUPPORT) return [top, highest];
     }
     top = gap;
     support = 1;
@@ -119,24 +128,34 @@ function twoPlateaus(pairs: readonly Pair[]): [number, number] | null {
   return null;
 }
 
-function isConstant(pairs: readonly Pair[]): boolean {
-  const top = Math.max(...pairs.map((reading) => reading.gap));
-  const third = Math.floor(pairs.length / 3);
-  const early = pairs.slice(0, third).some((reading) => near(reading.gap, top));
-  return early && pairs.slice(-third).some((reading) => near(reading.gap, top));
+function isConstant(gaps: Float64Array): boolean {
+  const top = highestFrom(gaps, 0);
+  const third = Math.floor(gaps.length / 3);
+  return countNear(gaps, 0, third, top) > 0 && countNear(gaps, gaps.length - third, gaps.length, top) > 0;
 }
 
-function shiftBetween(pairs: readonly Pair[], low: number, high: number): LevelShift | null {
-  const last = pairs.findLastIndex((reading) => near(reading.gap, low));
-  const settled = pairs.findIndex((reading, index) => index > last && near(reading.gap, high));
+function countNear(gaps: Float64Array, from: number, to: number, level: number): number {
+  let count = 0;
+  for (let index = from; index < to; index++) if (near(gaps[index], level)) count++;
+  return count;
+}
+
+function highestFrom(gaps: Float64Array, from: number): number {
+  let highest = -Infinity;
+  for (let index = from; index < gaps.length; index++) if (gaps[index] > highest) highest = gaps[index];
+  return highest;
+}
+
+function shiftBetween({ timesNs, gaps }: Pairs, low: number, high: number): LevelShift | null {
+  const last = gaps.findLastIndex((gap) => near(gap, low));
+  const settled = gaps.findIndex((gap, index) => index > last && near(gap, high));
   if (last < 0 || settled < 0) return null;
-  const left = pairs.findIndex(
-    ({ gap }, index) =>
-      index > last && gap > low + IDLE_TOLERANCE_BYTES && gap <= high + IDLE_TOLERANCE_BYTES,
+  const left = gaps.findIndex(
+    (gap, index) => index > last && gap > low + IDLE_TOLERANCE_BYTES && gap <= high + IDLE_TOLERANCE_BYTES,
   );
   return {
     bytes: high - low,
-    began: { fromNs: pairs[last].timeNs, toNs: pairs[left < 0 ? settled : left].timeNs },
-    settledNs: pairs[settled].timeNs,
+    began: { fromNs: timesNs[last], toNs: timesNs[left < 0 ? settled : left] },
+    settledNs: timesNs[settled],
   };
 }

@@ -12,8 +12,8 @@ import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { observeRestarts } from './restarts.js';
-import { freshColumn, increments, stateSpans } from './samples.js';
-import type { Increment } from './samples.js';
+import { freshColumn, gainsBetween, stateSpans } from './samples.js';
+import type { Gains } from './samples.js';
 import { median } from './statistics.js';
 
 /** Bytes in a poll, as a share of those of the busiest sibling, below which an uplink is idle. */
@@ -78,9 +78,10 @@ function observeSwitch(context: Context, device: number): IdleSiblings | null {
   if (topology.devices[device].role !== 'switch') return null;
   const uplinks = uplinksOf(context, device);
   if (uplinks.length < 2) return null;
-  const polls = uplinks.map((port) => increments(context.readPort('port_tx_bytes', port)));
-  if (polls.some((own) => own.length < 2 * FEWEST_POLLS)) return null;
-  const runs = uplinks.flatMap((port, index) => idleRun(context, port, polls[index], polls) ?? []);
+  const polls = uplinks.map((port) => gainsBetween(freshColumn(context.readPort('port_tx_bytes', port))));
+  if (polls.some((own) => own.count < 2 * FEWEST_POLLS)) return null;
+  const busiest = busiestByTimes(polls);
+  const runs = uplinks.flatMap((port, index) => idleRun(context, port, polls[index], busiest) ?? []);
   if (runs.length === 0 || runs.length === uplinks.length) return null;
   const began = runs.reduce((one, other) => (other.fromNs < one.fromNs ? other : one)).began;
   const during = {
@@ -96,51 +97,92 @@ function observeSwitch(context: Context, device: number): IdleSiblings | null {
   return gained < TAKEN_OVER * lost ? null : { device, idle, busy, during, began };
 }
 
-function meanRate(polls: readonly Increment[], during: Interval, inside: boolean): number {
-  const some = polls.filter((poll) => overlaps(poll, during) === inside);
-  const spanNs = some.reduce((sum, { fromNs, toNs }) => sum + toNs - fromNs, 0);
-  return spanNs === 0 ? 0 : some.reduce((sum, { gain }) => sum + gain, 0) / spanNs;
+function meanRate({ count, fromNs, toNs, gains }: Gains, during: Interval, inside: boolean): number {
+  let spanNs = 0;
+  let gained = 0;
+  for (let at = 0; at < count; at++) {
+    if (overlaps({ fromNs: fromNs[at], toNs: toNs[at] }, during) !== inside) continue;
+    spanNs += toNs[at] - fromNs[at];
+    gained += gains[at];
+  }
+  return spanNs === 0 ? 0 : gained / spanNs;
+}
+
+/** What the busiest of some siblings gained in each poll of a port; ports that are polled together share the answer. */
+function busiestByTimes(siblings: readonly Gains[]): (own: Gains) => Float64Array {
+  const known = new Map<Float64Array, Float64Array>();
+  return (own) => {
+    let most = known.get(own.fromNs);
+    if (most === undefined) known.set(own.fromNs, (most = busiestIn(own, siblings)));
+    return most;
+  };
+}
+
+function busiestIn(own: Gains, siblings: readonly Gains[]): Float64Array {
+  const most = new Float64Array(own.count);
+  for (const { count, fromNs, toNs, gains } of siblings) {
+    for (let at = 0, other = 0; at < own.count; at++) {
+      const middle = (own.fromNs[at] + own.toNs[at]) / 2;
+      while (other < count && toNs[other] < middle) other++;
+      if (other === count) break;
+      if (fromNs[other] > middle) continue;
+      const gained = (gains[other] / (toNs[other] - fromNs[other])) * (own.toNs[at] - own.fromNs[at]);
+      if (gained > most[at]) most[at] = gained;
+    }
+  }
+  return most;
+}
+
+/** States of a port in a poll in which a sibling was busy; 0 where nobody was. */
+const IDLE = 1;
+const IN_USE = 2;
+
+function idlePolls(own: Gains, most: Float64Array, speed: number): Uint8Array {
+  const states = new Uint8Array(own.count);
+  for (let at = 0; at < own.count; at++) {
+    if (most[at] < BUSY_SHARE * speed * (own.toNs[at] - own.fromNs[at])) continue;
+    states[at] = own.gains[at] < IDLE_SHARE * most[at] ? IDLE : IN_USE;
+  }
+  return states;
+}
+
+/** First and last place of the longest run of idle polls; null without any. A poll in which nobody sent breaks none. */
+function longestRun(states: Uint8Array): [number, number] | null {
+  let best: [number, number] | null = null;
+  for (let from = states.indexOf(IDLE); from >= 0;) {
+    let to = from;
+    while (to + 1 < states.length && states[to + 1] !== IN_USE) to++;
+    if (best === null || to - from > best[1] - best[0]) best = [from, to];
+    from = states.indexOf(IDLE, to + 1);
+  }
+  return best;
 }
 
 /** The longest run of polls in which a port that was in use is not, while a sibling is; null without any. */
 function idleRun(
   context: Context,
   port: number,
-  own: readonly Increment[],
-  all: readonly (readonly Increment[])[],
+  own: Gains,
+  busiest: (own: Gains) => Float64Array,
 ): Run | null {
   const { topology } = context;
   const speed = topology.links[topology.ports[port].link].rateGbps * BYTES_PER_NS_PER_GBPS;
-  const idle = own.map((poll) => {
-    const most = Math.max(...all.map((siblings) => gainMeanwhile(siblings, poll)));
-    const busy = most >= BUSY_SHARE * speed * (poll.toNs - poll.fromNs);
-    return busy ? poll.gain < IDLE_SHARE * most : null;
-  });
-  let best: [number, number] | null = null;
-  for (let from = 0; from < idle.length; from++) {
-    if (idle[from] !== true) continue;
-    let to = from;
-    // A poll in which nobody sent neither breaks a run nor lengthens it.
-    while (to + 1 < idle.length && idle[to + 1] !== false) to++;
-    if (best === null || to - from > best[1] - best[0]) best = [from, to];
-    from = to;
-  }
+  const states = idlePolls(own, busiest(own), speed);
+  const best = longestRun(states);
   if (best === null || best[0] === 0) return null;
   const [from, to] = best;
-  const before = median(own.slice(0, from).map(rateOf));
-  const rates = own
-    .slice(from, to + 1)
-    .filter((_, index) => idle[from + index] === true)
-    .map(rateOf);
-  if (median(rates) >= FALLEN_SHARE * before) return null;
-  const count = idle.slice(from, to + 1).filter((one) => one === true).length;
-  const inUse = idle.slice(0, from).some((one) => one === false);
-  const run = { port, fromNs: own[from].fromNs, toNs: own[to].toNs, began: own[from - 1] };
+  const rates = Float64Array.from(
+    { length: own.count },
+    (_, at) => own.gains[at] / (own.toNs[at] - own.fromNs[at]),
+  );
+  const idle = rates.filter((_, at) => at >= from && at <= to && states[at] === IDLE);
+  if (median(idle) >= FALLEN_SHARE * median(rates.subarray(0, from))) return null;
+  const inUse = states.subarray(0, from).includes(IN_USE);
+  const pollAt = (at: number): Interval => ({ fromNs: own.fromNs[at], toNs: own.toNs[at] });
+  const run = { port, fromNs: own.fromNs[from], toNs: own.toNs[to], began: pollAt(from - 1) };
   const excused = withdrawn(context, port, run) || restarted(context, run);
-  return count < FEWEST_POLLS || !inUse || excused ? null : run;
+  return idle.length < FEWEST_POLLS || !inUse || excused ? null : run;
 }
-
-const rateOf = ({ fromNs, toNs, gain }: Increment): number => gain / (toNs - fromNs);
 
 /** A job stood still, or had just gone on, when it began. */
 function restarted(context: Context, { began, fromNs }: Run): boolean {
@@ -148,12 +190,6 @@ function restarted(context: Context, { began, fromNs }: Run): boolean {
   return context
     .once(observeRestarts)
     .some(({ stopped }) => overlaps(since, { fromNs: stopped.fromNs, toNs: stopped.toNs + SETTLED_NS }));
-}
-
-function gainMeanwhile(polls: readonly Increment[], { fromNs, toNs }: Interval): number {
-  const middle = (fromNs + toNs) / 2;
-  const poll = polls.find((one) => one.fromNs <= middle && one.toNs >= middle);
-  return poll === undefined ? 0 : rateOf(poll) * (toNs - fromNs);
 }
 
 /** The port went down, or some routes left it, around that time. */

@@ -4,6 +4,7 @@
  * Status and events are on-change and exact in time but may get lost; counters are polled but cumulative, so that a
  * missed message still shows in `port_link_down_events`. Both are kept, each with "not known" apart from "no".
  */
+import type { Series } from '../../telemetry/series.js';
 import type { Link } from '../../topology/model.js';
 import { conservation, wireBytes } from './conservation.js';
 import type { Conservation } from './conservation.js';
@@ -11,7 +12,7 @@ import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { observeDevices } from './device-observation.js';
 import type { DeviceObservation } from './device-observation.js';
-import { cutOut, freshCount, rises, stateSpans, union } from './samples.js';
+import { cutOut, freshCount, isStateKnown, rises, spansAt, union } from './samples.js';
 import type { Increment, StateSpan } from './samples.js';
 import { quantile } from './statistics.js';
 
@@ -63,12 +64,13 @@ function observeLinks(context: Context, devices: readonly DeviceObservation[]): 
       sentOver(context, upper, lower, toleranceBytes),
     ] as const;
   });
-  const skewBytes = skewAllowance(sentBy.flat());
-  const believed = sentBy.map(([up, down]) => {
-    return [up, down].map((direction, index) =>
-      believe(direction, index === 0 ? down : up, sentBy, skewBytes),
-    ) as [Conservation, Conservation];
-  });
+  const directions = sentBy.flat();
+  const skewBytes = skewAllowance(directions);
+  const shifted = directions.filter((direction) => shiftsOf(direction).length > 0);
+  const believed = sentBy.map(([up, down]): readonly [Conservation, Conservation] => [
+    believe(up, down, shifted, skewBytes),
+    believe(down, up, shifted, skewBytes),
+  ]);
   return context.topology.links.map((link) => {
     const [lower, upper] = context.endsOf(link);
     const ends = [observeEnd(context, devices, lower), observeEnd(context, devices, upper)] as const;
@@ -92,7 +94,7 @@ function skewAllowance(directions: readonly Conservation[]): number {
 function believe(
   direction: Conservation,
   back: Conservation,
-  all: readonly (readonly Conservation[])[],
+  shifted: readonly Conservation[],
   skewBytes: number,
 ): Conservation {
   const { began, certain } = direction;
@@ -100,40 +102,41 @@ function believe(
   const drop = { ...direction, began: null, lastSeenNs: null };
   if (direction.lostBytesAtLeast <= skewBytes) return drop;
   if (certain) return direction;
-  const shifts = (other: Conservation): boolean =>
-    [other.gained, other.certain ? null : other.began].some(
-      (shift) => shift !== null && overlaps(shift, began),
-    );
-  const company = all.flat().filter((other) => other !== direction && other !== back && shifts(other)).length;
+  const company = shifted.filter(
+    (other) =>
+      other !== direction && other !== back && shiftsOf(other).some((shift) => overlaps(shift, began)),
+  ).length;
   const gainsBack = back.gained !== null && overlaps(back.gained, began);
   return gainsBack || company >= COMPANY ? drop : direction;
 }
+
+/** When quiet moments of a direction seem to show a gain or a loss, which rests on nothing else. */
+const shiftsOf = ({ gained, certain, began }: Conservation): Interval[] =>
+  [gained, certain ? null : began].filter((shift) => shift !== null);
 
 function observeEnd(context: Context, devices: readonly DeviceObservation[], port: number): EndObservation {
   const device = context.topology.ports[port].device;
   const until = context.window.toNs;
   const silent = devices[device].silent;
-  const status = stateSpans(context.readPort('port_oper_status', port), until);
-  const admin = stateSpans(context.readPort('port_admin_status', port), until);
-  const bfd = stateSpans(context.readPort('bfd_session_status', port), until);
+  const status = context.readPort('port_oper_status', port);
+  const admin = context.readPort('port_admin_status', port);
+  const bfd = context.readPort('bfd_session_status', port);
   const events = context.readPort('port_link_down_events', port);
-  const zero = (spans: readonly StateSpan[]): StateSpan[] =>
-    cutOut(
-      spans.filter((span) => span.value === 0),
-      silent,
-    );
-  const known = (spans: readonly StateSpan[]): boolean => spans.some((span) => !Number.isNaN(span.value));
+  const zero = (series: Series | undefined): readonly StateSpan[] => {
+    const spans = spansAt(series, 0, until);
+    return spans.length === 0 ? spans : cutOut(spans, silent);
+  };
   return {
     port,
     device,
     silent,
     down: zero(status),
-    statusKnown: known(status),
+    statusKnown: isStateKnown(status),
     downEvents: freshCount(events) < 2 ? null : rises(events),
     shutDown: zero(admin),
-    adminKnown: known(admin),
+    adminKnown: isStateKnown(admin),
     bfdDown: zero(bfd),
-    bfdKnown: known(bfd),
+    bfdKnown: isStateKnown(bfd),
   };
 }
 

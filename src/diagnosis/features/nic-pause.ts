@@ -71,12 +71,20 @@ function observeNicPause(context: Context, nic: Nic): NicPause | null {
   };
 }
 
+const NEVER: readonly Increment[] = [];
+
 /** Polls in which a port kept its peer from sending, by the end that tells more of them. */
-export function pausesSent(context: Context, port: number): Increment[] {
-  const own = context.readPort('port_pause_tx_s', port);
-  const peers = context.readPort('port_pause_rx_s', peerPort(context.topology, port));
-  return rises(freshCount(own) >= freshCount(peers) ? own : peers);
-}
+export const pausesSent = (context: Context, port: number): readonly Increment[] =>
+  context.once(allPausesSent)[port];
+
+const allPausesSent = (context: Context): (readonly Increment[])[] =>
+  context.topology.ports.map(({ index }) => {
+    const own = context.readPort('port_pause_tx_s', index);
+    const peers = context.readPort('port_pause_rx_s', peerPort(context.topology, index));
+    // nearly all ports of a fabric
+    if ((own?.constant ?? own === undefined) && (peers?.constant ?? peers === undefined)) return NEVER;
+    return rises(freshCount(own) >= freshCount(peers) ? own : peers);
+  });
 
 const shareOf = ({ fromNs, toNs, gain }: Increment): number => (gain * 1e9) / (toNs - fromNs);
 const sumOf = (polls: readonly Increment[]): number => polls.reduce((sum, { gain }) => sum + gain, 0);

@@ -27,7 +27,7 @@ export interface PauseSpread {
 }
 
 /** By port: polls in which it was kept from sending. */
-export const observeHeldPorts = (context: Context): Increment[][] =>
+export const observeHeldPorts = (context: Context): (readonly Increment[])[] =>
   context.topology.ports.map((port) => pausesSent(context, peerPort(context.topology, port.index)));
 
 const heldWithin = (context: Context, port: number, during: Interval): boolean =>

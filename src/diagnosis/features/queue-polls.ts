@@ -8,8 +8,8 @@
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { observeHeldPorts } from './pause-spread.js';
-import { classesOf, readQueue } from './queues.js';
-import { freshColumn, gainWithin } from './samples.js';
+import { readQueue } from './queues.js';
+import { freshColumn, gainWithin, isStill } from './samples.js';
 
 /** Bytes of a full packet on the wire, RoCE with the largest MTU; smaller ones make shares seem larger. */
 const PACKET_BYTES = 4200;
@@ -40,8 +40,11 @@ function pollsOf(context: Context, port: number): QueuePoll[] {
   const { topology } = context;
   const { rateGbps } = topology.links[topology.ports[port].link];
   const held = context.once(observeHeldPorts)[port];
-  return classesOf(context, port).flatMap((priority): QueuePoll[] => {
-    const depths = freshColumn(readQueue(context, 'queue_depth_max_bytes', port, priority));
+  return context.classesOf('queue_depth_max_bytes').flatMap((priority): QueuePoll[] => {
+    const watermark = readQueue(context, 'queue_depth_max_bytes', port, priority);
+    // nearly all queues of a fabric
+    if (isStill(watermark) && watermark.values[0] === 0) return [];
+    const depths = freshColumn(watermark);
     const now = freshColumn(readQueue(context, 'queue_depth_bytes', port, priority));
     let next = 0;
     const marked = readQueue(context, 'queue_ecn_marked_packets', port, priority);

@@ -41,12 +41,8 @@ export const allQueues = (context: Context, metric: MetricName, port: number): S
 
 /** Traffic classes of which any queue is told, in rising order: few of the eight (IEEE 802.1p). */
 function classesTold(context: Context): number[] {
-  const told = new Set<number>();
-  for (const metric of [...QUEUE_METRICS, ...OTHER_QUEUE_METRICS]) {
-    for (const { element } of context.all(metric))
-      told.add(Number(element.slice(element.lastIndexOf('/') + 1)));
-  }
-  return [...told].sort((one, other) => one - other);
+  const told = [...QUEUE_METRICS, ...OTHER_QUEUE_METRICS].flatMap((metric) => context.classesOf(metric));
+  return [...new Set(told)].sort((one, other) => one - other);
 }
 
 /** Greatest watermark of a port's queues in a stretch, bytes; null when none was read. */

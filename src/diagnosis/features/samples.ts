@@ -69,6 +69,10 @@ function readFresh(series: Series): Column {
 export const freshCount = (series: Series | undefined): number =>
   series?.regular === true ? series.timesNs.length : freshColumn(series).count;
 
+/** Known without a look at its samples: it was read, and always showed the same. */
+export const isStill = (series: Series | undefined): series is Series =>
+  series?.constant === true && series.timesNs.length > 0;
+
 /** The same, one by one; for series of which few are looked at. */
 export function freshSamples(series: Series | undefined): Sample[] {
   const { count, timesNs, values } = freshColumn(series);
@@ -94,6 +98,50 @@ export function stateSpans(series: Series | undefined, untilNs: number): StateSp
   return spans;
 }
 
+const NEVER: readonly StateSpan[] = [];
+
+/** Stretches in which a series held one state; most never held that of trouble, and cost nothing here. */
+export const spansAt = (series: Series | undefined, state: number, untilNs: number): readonly StateSpan[] =>
+  series?.values.includes(state) === true
+    ? stateSpans(series, untilNs).filter(({ value }) => value === state)
+    : NEVER;
+
+/** Whether any state of a series was told. */
+export function isStateKnown(series: Series | undefined): boolean {
+  if (series === undefined) return false;
+  const { values, quality } = series;
+  for (let index = 0; index < values.length; index++) {
+    if (quality[index] === QUALITY.fresh && !Number.isNaN(values[index])) return true;
+  }
+  return false;
+}
+
+/** Gains of a counter between its fresh samples, side by side; where it went back nothing is told. */
+export interface Gains {
+  count: number;
+  fromNs: Float64Array;
+  toNs: Float64Array;
+  gains: Float64Array;
+}
+
+export function gainsBetween({ count, timesNs, values }: Column): Gains {
+  const size = Math.max(0, count - 1);
+  const gains = new Float64Array(size);
+  let kept = 0;
+  for (let index = 1; index < count; index++) {
+    const gain = values[index] - values[index - 1];
+    if (gain >= 0) gains[kept++] = gain;
+  }
+  if (kept === size) return { count: size, fromNs: timesNs, toNs: timesNs.subarray(1), gains };
+  const [fromNs, toNs] = [new Float64Array(kept), new Float64Array(kept)];
+  for (let index = 1, next = 0; index < count; index++) {
+    if (!(values[index] - values[index - 1] >= 0)) continue;
+    fromNs[next] = timesNs[index - 1];
+    toNs[next++] = timesNs[index];
+  }
+  return { count: kept, fromNs, toNs, gains };
+}
+
 /** Gains of a counter between its fresh samples. */
 export const increments = (series: Series | undefined): Increment[] => gainsOf(series, 0);
 
@@ -116,20 +164,32 @@ export function gainWithin(series: Series | undefined, { fromNs, toNs }: Interva
   if (series?.constant === true) return 0;
   const { count, timesNs, values } = freshColumn(series);
   let sum = 0;
-  for (let index = 1; index < count; index++) {
-    if (timesNs[index] <= fromNs || timesNs[index - 1] >= toNs) continue;
+  for (let index = Math.max(1, firstAfter(timesNs, count, fromNs)); index < count; index++) {
+    if (timesNs[index - 1] >= toNs) break;
     sum += Math.max(0, values[index] - values[index - 1]);
   }
   return sum;
+}
+
+/** Place of the first sample after an instant, or (`at`) at it. */
+function firstAfter(timesNs: Float64Array, count: number, timeNs: number, at = false): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (timesNs[middle] < timeNs || (!at && timesNs[middle] === timeNs)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Fresh samples inside a stretch, ends included. */
 export function samplesWithin(series: Series | undefined, { fromNs, toNs }: Interval): Sample[] {
   const { count, timesNs, values } = freshColumn(series);
   const samples: Sample[] = [];
-  for (let index = 0; index < count; index++) {
+  for (let index = firstAfter(timesNs, count, fromNs, true); index < count; index++) {
     const timeNs = timesNs[index];
-    if (timeNs >= fromNs && timeNs <= toNs) samples.push({ timeNs, value: values[index] });
+    if (timeNs > toNs) break;
+    samples.push({ timeNs, value: values[index] });
   }
   return samples;
 }

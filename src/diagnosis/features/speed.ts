@@ -8,7 +8,7 @@
 import type { Link } from '../../topology/model.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
-import { freshReachNs, freshSamples } from './samples.js';
+import { freshReachNs, freshSamples, isStill } from './samples.js';
 import type { Sample } from './samples.js';
 
 /** Readings this close to the rated speed are the rated speed. */
@@ -40,7 +40,7 @@ function observeSpeed(context: Context, link: Link): SpeedObservation {
     const series = context.readPort('port_rate_gbps', port);
     const limitGbps = SAME * link.rateGbps;
     // nearly all links of a fabric: no need to look at each sample
-    if (series?.constant === true && series.values[0] >= limitGbps) return [];
+    if (isStill(series) && series.values[0] >= limitGbps) return [];
     const samples = freshSamples(series);
     return samples.length === 0 ? null : slowStretches(samples, limitGbps, context.window);
   });

@@ -8,6 +8,7 @@
  * not judged. Where nobody marks, or nobody heeds marks, there is nothing to compare with, and nothing is said.
  * Not modelled: thresholds that differ by tier on purpose.
  */
+import type { Series } from '../../telemetry/series.js';
 import { peerPort } from '../../topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
@@ -16,7 +17,7 @@ import { pausesSent } from './nic-pause.js';
 import { observeHeldPorts } from './pause-spread.js';
 import { observeQueuePolls } from './queue-polls.js';
 import type { QueuePoll } from './queue-polls.js';
-import { freshCount, rises, stateSpans } from './samples.js';
+import { freshCount, rises, spansAt, union } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 import { allQueues } from './queues.js';
 
@@ -66,6 +67,7 @@ export function observeSwitchSettings(context: Context): SwitchSettings[] {
   // Where nobody ever pauses, PFC is off by design or was never asked for, and drops are what queues without marks end in.
   const isLossy = !anyPause(context);
   const shallow = strayed(polls, usual, SHORT_AND_MARKED);
+  const reasons = reasonsToPause(polls, pauses);
   // Bursts of others overshoot before marks are heeded, wherever they meet.
   const bursts = context.once(observeForeignLoads).map(({ during }) => during);
   const calm = polls.map((some) => some.filter((poll) => !bursts.some((burst) => overlaps(burst, poll))));
@@ -74,7 +76,7 @@ export function observeSwitchSettings(context: Context): SwitchSettings[] {
     device: index,
     marksShallow: usual.size === 0 ? null : shallow[index],
     deepUnmarked: usual.size === 0 ? null : deep[index],
-    pausesShallow: pausesWithoutReason(index, polls, pauses),
+    pausesShallow: pausesWithoutReason(index, pauses[index], reasons),
     discards: isLossy ? null : discardsOf(context, index, polls[index]),
     overflows: isLossy ? discardsOf(context, index, polls[index]) : null,
     usualBytes: usual.get(fastestGbps(context, index))?.depth ?? null,
@@ -173,14 +175,30 @@ interface OwnPause extends Interval {
 /** Pauses that a switch sent of its own accord: while none of its ports was held. */
 function ownPauses(context: Context, device: number, polls: readonly QueuePoll[]): OwnPause[] {
   const { ports } = context.topology.devices[device];
-  const held = context.once(observeHeldPorts);
-  return ports
-    .flatMap((port) => pausesSent(context, port))
-    .flatMap((pause): OwnPause[] => {
-      if (ports.some((port) => held[port].some((poll) => overlaps(poll, pause)))) return [];
-      const depths = polls.filter((poll) => overlaps(poll, pause)).map(({ depth }) => depth);
-      return depths.length === 0 ? [] : [{ ...pause, depth: Math.max(...depths) }];
-    });
+  const pauses = ports.flatMap((port) => pausesSent(context, port));
+  if (pauses.length === 0) return [];
+  const held = union(ports.flatMap((port) => context.once(observeHeldPorts)[port]));
+  const longest = longestQueues(polls);
+  return pauses.flatMap((pause): OwnPause[] => {
+    if (held.some((stretch) => overlaps(stretch, pause))) return [];
+    const depth = Math.max(
+      -Infinity,
+      ...longest.filter((poll) => overlaps(poll, pause)).map((poll) => poll.depth),
+    );
+    return depth === -Infinity ? [] : [{ ...pause, depth }];
+  });
+}
+
+/** The longest queue of each poll of a switch, whose queues are mostly polled together. */
+function longestQueues(polls: readonly QueuePoll[]): OwnPause[] {
+  const byTimes = new Map<string, OwnPause>();
+  for (const { fromNs, toNs, depth } of polls) {
+    const times = `${fromNs} ${toNs}`;
+    const known = byTimes.get(times);
+    if (known === undefined) byTimes.set(times, { fromNs, toNs, depth });
+    else known.depth = Math.max(known.depth, depth);
+  }
+  return [...byTimes.values()];
 }
 
 /** Whether any switch paused a neighbour, for whatever reason. */
@@ -189,18 +207,40 @@ const anyPause = (context: Context): boolean =>
     ({ role, ports }) => role === 'switch' && ports.some((port) => pausesSent(context, port).length > 0),
   );
 
-function pausesWithoutReason(
-  device: number,
+/** Depths at which switches paused, and those that they carried. */
+interface Reasons {
+  paused: readonly Depth[];
+  carried: readonly Depth[];
+}
+
+interface Depth {
+  device: number;
+  depth: number;
+}
+
+function reasonsToPause(
   polls: readonly (readonly QueuePoll[])[],
   pauses: readonly (readonly OwnPause[])[],
+): Reasons {
+  const depths = (some: readonly (readonly { depth: number }[])[]): Depth[] =>
+    some.flatMap((own, device) => own.map(({ depth }) => ({ device, depth })));
+  return { paused: depths(pauses), carried: depths(polls) };
+}
+
+function pausesWithoutReason(
+  device: number,
+  own: readonly OwnPause[],
+  { paused, carried }: Reasons,
 ): Interval[] | null {
-  const own = pauses[device];
-  const others = pauses.flatMap((some, other) => (other === device ? [] : some.map(({ depth }) => depth)));
-  const carried = polls.flatMap((some, other) => (other === device ? [] : some.map(({ depth }) => depth)));
+  const isOther = (depth: Depth): boolean => depth.device !== device;
+  // most switches never pause, and how deep the queues of others were is then of no use
+  if (own.length < FEWEST_POLLS && carried.some(isOther)) return [];
+  const ofOthers = (depths: readonly Depth[]): number[] => depths.filter(isOther).map(({ depth }) => depth);
+  const others = ofOthers(paused);
   const least =
     others.length >= FEWEST_PEER_POLLS
       ? NO_REASON.pausing * median(others)
-      : NO_REASON.carrying * quantile(carried, 0.9);
+      : NO_REASON.carrying * quantile(ofOthers(carried), 0.9);
   if (Number.isNaN(least)) return null;
   const short = own.filter(({ depth }) => depth < least);
   return short.length < FEWEST_POLLS ? [] : sorted(short);
@@ -211,19 +251,18 @@ function discardsOf(context: Context, device: number, polls: readonly QueuePoll[
   const { ports } = context.topology.devices[device];
   const onArrival = ports.map((port) => context.readPort('port_rx_discards', port));
   const atQueues = ports.map((port) => allQueues(context, 'queue_drop_packets', port));
-  if ([...onArrival, ...atQueues.flat()].every((series) => freshCount(series) < 2)) return null;
+  const isRead = (series: Series | undefined): boolean => freshCount(series) >= 2;
+  if (!onArrival.some(isRead) && !atQueues.some((some) => some.some(isRead))) return null;
   const overflows = ports.flatMap((port, index) => {
-    const down = stateSpans(context.readPort('port_oper_status', port), context.window.toNs).filter(
-      ({ value }) => value === 0,
-    );
+    const drops = atQueues[index].flatMap((series) => rises(series));
+    if (drops.length === 0) return [];
+    const down = spansAt(context.readPort('port_oper_status', port), 0, context.window.toNs);
     const excused: Interval[] = [...down, ...watchdogSpans(context, port)];
-    return atQueues[index]
-      .flatMap((series) => rises(series))
-      .filter(
-        (drop) =>
-          polls.some((poll) => poll.port === port && overlaps(poll, drop)) &&
-          !excused.some((span) => overlaps(span, drop)),
-      );
+    return drops.filter(
+      (drop) =>
+        polls.some((poll) => poll.port === port && overlaps(poll, drop)) &&
+        !excused.some((span) => overlaps(span, drop)),
+    );
   });
   const drops = [...onArrival.flatMap((series) => rises(series)), ...overflows];
   return drops.length < FEWEST_POLLS ? [] : sorted(drops);

@@ -68,11 +68,16 @@ const WAITING_SHARE = 0.75;
 
 /** Whether slow ranks wait less than others in the polls in which they are slow; null when nobody told. */
 function waitsLess(context: Context, slow: readonly SlowRank[]): boolean | null {
-  const shares = slow.flatMap(({ job, rank, firstSlowNs, during }) =>
-    compareWithPeers(context, job, 'rank_wait_time_s', WAITING_SHARE)
-      [rank].filter(({ timeNs }) => timeNs >= firstSlowNs && timeNs <= during.toNs)
-      .map(({ value }) => value),
-  );
+  const shares = [...new Set(slow.map(({ job }) => job))].flatMap((job) => {
+    const own = slow.filter((one) => one.job === job);
+    const ranks = own.map(({ rank }) => rank);
+    const waits = compareWithPeers(context, job, ranks, 'rank_wait_time_s', WAITING_SHARE);
+    return own.flatMap(({ firstSlowNs, during }, at) =>
+      waits[at]
+        .filter(({ timeNs }) => timeNs >= firstSlowNs && timeNs <= during.toNs)
+        .map(({ value }) => value),
+    );
+  });
   return shares.length === 0 ? null : median(shares) < 1;
 }
 
