@@ -5,7 +5,7 @@ import type { Suite } from '../../src/experiments/definition/suite.js';
 import type { GateVerdict } from '../../src/gate/result.js';
 import { conductGate } from '../../src/gates/conduct/conduct.js';
 import { checkGate } from '../../src/gates/conduct/gate-input.js';
-import { RunPool } from '../../src/gates/conduct/pool.js';
+import { executeOn, RunPool } from '../../src/gates/conduct/pool.js';
 
 export interface Pair {
   name: string;
@@ -29,14 +29,15 @@ export interface PairOutcome {
 /** @param threads as many as there are cores, if left out */
 export async function gateOfPair({ name, wanted, ...input }: Pair, threads?: number): Promise<PairOutcome> {
   const gate = checkGate(input);
-  const pool = new RunPool(gate, threads);
+  const pool = new RunPool(threads);
+  const execute = executeOn(pool, gate);
   const seen = new Map<string, Partial<Record<'baseline' | 'candidate', string>>>();
   try {
     const result = await conductGate({
       gate,
       version: 'bench',
       execute: async (task) => {
-        const run = await pool.execute(task);
+        const run = await execute(task);
         const key = `${task.experiment}/${task.seed}`;
         seen.set(key, { ...seen.get(key), [task.side]: JSON.stringify(run.outcome) });
         return run;

@@ -11,7 +11,7 @@ import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { cached, FolderStore, programDigest } from '../gates/conduct/cache.js';
 import { conductGate, type Execute } from '../gates/conduct/conduct.js';
 import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
-import { defaultThreads, RunPool } from '../gates/conduct/pool.js';
+import { defaultThreads, executeOn, RunPool } from '../gates/conduct/pool.js';
 import { gateExitCode } from '../gate/result.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
@@ -93,9 +93,10 @@ async function runGate(reference: string, options: GateOptions, context: Command
     { first: () => process.exit(EXIT.aborted), second: () => process.exit(EXIT.aborted) },
     sameKeyMs(context.config),
   );
-  const pool = new RunPool(gate, threads);
+  const pool = new RunPool(threads);
   try {
-    const execute = options.cache ? withCache(gate, pool.execute, context) : pool.execute;
+    const made = executeOn(pool, gate);
+    const execute = options.cache ? withCache(gate, made, context) : made;
     if (seed !== undefined) return await replaySeed(gate, seed, execute, context);
     return await conduct(source, gate, execute, { options, outputs, context });
   } finally {

@@ -1,9 +1,9 @@
 /**
  * `plan SUITE`: what a gate would run on which fabrics, what decides, and what can't be compared. Nothing is run.
  */
-import { differencesOf } from '../gates/conduct/conduct.js';
 import { effectNotes } from '../gates/conduct/effects.js';
 import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
+import { differencesOf } from '../gates/conduct/rounds.js';
 import { planExperiment } from '../experiments/planning.js';
 import { InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

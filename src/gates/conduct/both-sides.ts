@@ -1,7 +1,7 @@
 /** One seed of each experiment of a gate on both fabrics. */
 import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
-import { needsOf, type SideOutcome } from './side-run.js';
+import type { SideOutcome } from './side-run.js';
 
 export interface BothSides {
   experiment: string;
@@ -14,11 +14,10 @@ export async function conductedSides(
   seed: number,
   execute: Execute,
 ): Promise<BothSides[]> {
-  const needs = needsOf(gate.objectives);
   return Promise.all(
     gate.experiments.map(async ({ metadata }, experiment) => {
       const [baseline, candidate] = await Promise.all(
-        (['baseline', 'candidate'] as const).map((side) => execute({ experiment, side, seed, needs })),
+        (['baseline', 'candidate'] as const).map((side) => execute({ experiment, side, seed })),
       );
       return { experiment: metadata.name, baseline: baseline.outcome, candidate: candidate.outcome };
     }),

@@ -19,12 +19,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Experiment } from '../../experiments/definition/experiment.js';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
 import { contentDigest } from '../../platform/digest.js';
-import type { Execute, SideTask } from './conduct.js';
+import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
-import type { Needs, SideOutcome } from './side-run.js';
+import { sideInput, type SideInput } from './pool.js';
+import type { SideTask } from './rounds.js';
+import type { SideOutcome } from './side-run.js';
 
 /** A run takes about a kilobyte. */
 const MOST_FILES = 100_000;
@@ -35,13 +35,7 @@ export interface RunStore {
 }
 
 /** Digest of everything that a run's figures depend on. */
-export function runKey(
-  experiment: Experiment,
-  fabric: FabricDocument,
-  seed: number,
-  needs: Needs,
-  program: string,
-): string {
+export function runKey({ experiment, fabric, seed, needs }: SideInput, program: string): string {
   const { description: _, objectives: __, seed: ___, fabric: ____, ...spec } = experiment.spec;
   return contentDigest({ experiment: spec, fabric: fabric.spec, seed, needs, program });
 }
@@ -49,7 +43,7 @@ export function runKey(
 /** Looks into the store before it executes, and stores what was executed. */
 export function cached(gate: CheckedGate, execute: Execute, store: RunStore, program: string): Execute {
   return async (task: SideTask) => {
-    const key = runKey(gate.experiments[task.experiment], gate[task.side], task.seed, task.needs, program);
+    const key = runKey(sideInput(gate, task), program);
     const known = store.get(key);
     if (known !== undefined) return { outcome: known, fromCache: true };
     const run = await execute(task);

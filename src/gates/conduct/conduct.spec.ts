@@ -8,7 +8,8 @@ import { loadExperiment, loadFabric, loadSuite } from '../../experiments/definit
 import { cached, FolderStore, runKey } from './cache.js';
 import { conductGate, type Execute } from './conduct.js';
 import { checkGate, refusedExperiments, type CheckedGate } from './gate-input.js';
-import { runSide } from './side-run.js';
+import type { SideInput } from './pool.js';
+import { needsOf, runSide } from './side-run.js';
 
 const fabricOf = (change: (spec: Record<string, unknown>) => void = () => undefined): FabricDocument => {
   const document = structuredClone(fabricDocument('small')) as { spec: Record<string, unknown> };
@@ -38,7 +39,9 @@ function gateOf(candidate: FabricDocument, spec: Record<string, unknown> = {}): 
 /** In this thread, as it stands. */
 const here =
   (gate: CheckedGate): Execute =>
-  async ({ side, seed, needs }) => ({ outcome: await runSide(experiment, gate[side], seed, needs) });
+  async ({ side, seed }) => ({
+    outcome: await runSide(experiment, gate[side], seed, needsOf(gate.objectives)),
+  });
 
 /** Every link twice as slow. */
 const slower = (): FabricDocument =>
@@ -109,15 +112,16 @@ describe('a gate from its input to its result', () => {
 
   it('keys a run by fabric, experiment, seed, what is computed and the program, not by names', () => {
     const needs = { diagnosis: false, twin: false };
-    const key = runKey(experiment, fabricOf(), 1, needs, 'a');
-    const renamed = { ...fabricOf(), metadata: { name: 'other' } };
-    expect(runKey(experiment, renamed, 1, needs, 'a')).toBe(key);
+    const keyOf = (changed: Partial<SideInput>, program = 'a'): string =>
+      runKey({ experiment, fabric: fabricOf(), seed: 1, needs, ...changed }, program);
+    const key = keyOf({});
+    expect(keyOf({ fabric: { ...fabricOf(), metadata: { name: 'other' } } })).toBe(key);
     const others = [
-      runKey(experiment, slower(), 1, needs, 'a'),
-      runKey(experiment, fabricOf(), 2, needs, 'a'),
-      runKey(experiment, fabricOf(), 1, { ...needs, twin: true }, 'a'),
-      runKey(experiment, fabricOf(), 1, needs, 'b'),
-      runKey({ ...experiment, spec: { ...experiment.spec, duration: 1e9 } }, fabricOf(), 1, needs, 'a'),
+      keyOf({ fabric: slower() }),
+      keyOf({ seed: 2 }),
+      keyOf({ needs: { ...needs, twin: true } }),
+      keyOf({}, 'b'),
+      keyOf({ experiment: { ...experiment, spec: { ...experiment.spec, duration: 1e9 } } }),
     ];
     expect(new Set([key, ...others]).size).toBe(6);
   });

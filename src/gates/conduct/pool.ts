@@ -1,24 +1,48 @@
 /**
- * Executes runs of a gate on several threads. Each gets its next run when it is done with the last one.
+ * Executes runs of gates on several threads. Each gets its next run when it is done with the last one.
  *
- * A thread is started when there is something for it to do. A run that throws is our own bug and ends the gate with the
- * experiment and the seed that do it again.
+ * A thread is started when there is something for it to do, and knows no gate: fabric and experiment come with each run,
+ * which costs little beside the run itself. A run that throws is our own bug, told with the experiment and the seed that
+ * do it again.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Experiment } from '../../experiments/definition/experiment.js';
+import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
+import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
-import type { ExecutedRun, SideTask } from './conduct.js';
-import type { SideOutcome } from './side-run.js';
+import type { SideTask } from './rounds.js';
+import { needsOf, type Needs, type SideOutcome } from './side-run.js';
 
-export type PoolDocuments = Pick<CheckedGate, 'experiments' | 'baseline' | 'candidate'>;
+/** All that a run depends on. */
+export interface SideInput {
+  experiment: Experiment;
+  fabric: FabricDocument;
+  seed: number;
+  needs: Needs;
+}
+
+export function sideInput(gate: CheckedGate, { experiment, side, seed }: SideTask): SideInput {
+  return {
+    experiment: gate.experiments[experiment],
+    fabric: gate[side],
+    seed,
+    needs: needsOf(gate.objectives),
+  };
+}
+
+/** The runs of a gate by these threads. */
+export const executeOn =
+  (pool: RunPool, gate: CheckedGate): Execute =>
+  async (task) => ({ outcome: await pool.run(sideInput(gate, task)) });
 
 interface Waiting {
-  task: SideTask;
-  resolve: (run: ExecutedRun) => void;
+  input: SideInput;
+  resolve: (outcome: SideOutcome) => void;
   reject: (error: Error) => void;
 }
 
-type Answer = { id: number; outcome: SideOutcome } | { id: number; bug: string };
+type Answer = { outcome: SideOutcome } | { bug: string };
 
 /** More threads than these gain nothing that their memory is worth. */
 const MOST_THREADS = 16;
@@ -29,23 +53,17 @@ export class RunPool {
   private readonly queue: Waiting[] = [];
   private readonly idle: Worker[] = [];
   private readonly workers = new Map<Worker, Waiting | undefined>();
-  private readonly documents: PoolDocuments;
-  private ids = 0;
   private closed = false;
 
-  constructor(
-    { experiments, baseline, candidate }: PoolDocuments,
-    private readonly threads = defaultThreads(),
-  ) {
-    this.documents = { experiments, baseline, candidate };
-  }
+  constructor(private readonly threads = defaultThreads()) {}
 
-  readonly execute = (task: SideTask): Promise<ExecutedRun> =>
-    new Promise((resolve, reject) => {
+  run(input: SideInput): Promise<SideOutcome> {
+    return new Promise((resolve, reject) => {
       if (this.closed) return reject(new Error('the gate was stopped'));
-      this.queue.push({ task, resolve, reject });
+      this.queue.push({ input, resolve, reject });
       this.handOut();
     });
+  }
 
   async close(): Promise<void> {
     this.closed = true;
@@ -59,19 +77,19 @@ export class RunPool {
       if (worker === undefined) return;
       const waiting = this.queue.shift()!;
       this.workers.set(worker, waiting);
-      worker.postMessage({ id: this.ids++, task: waiting.task });
+      worker.postMessage(waiting.input);
     }
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL('./side-worker.js', import.meta.url), { workerData: this.documents });
+    const worker = new Worker(new URL('./side-worker.js', import.meta.url));
     this.workers.set(worker, undefined);
     worker.on('message', (answer: Answer) => {
       const waiting = this.workers.get(worker)!;
       this.workers.set(worker, undefined);
       this.idle.push(worker);
-      if ('bug' in answer) waiting.reject(this.bugOf(waiting.task, answer.bug));
-      else waiting.resolve({ outcome: answer.outcome });
+      if ('bug' in answer) waiting.reject(bugOf(waiting.input, answer.bug));
+      else waiting.resolve(answer.outcome);
       this.handOut();
     });
     worker.on('error', (error) => this.lost(worker, error));
@@ -82,11 +100,13 @@ export class RunPool {
   private lost(worker: Worker, error: Error): void {
     const waiting = this.workers.get(worker);
     this.workers.delete(worker);
-    waiting?.reject(this.bugOf(waiting.task, error.stack ?? error.message));
-  }
-
-  private bugOf({ experiment, side, seed }: SideTask, detail: string): Error {
-    const { name } = this.documents.experiments[experiment].metadata;
-    return new Error(`${name} on the ${side} with seed ${seed} failed: ${detail}`);
+    const idle = this.idle.indexOf(worker);
+    if (idle >= 0) this.idle.splice(idle, 1);
+    waiting?.reject(
+      this.closed ? new Error('the gate was stopped') : bugOf(waiting.input, error.stack ?? error.message),
+    );
   }
 }
+
+const bugOf = ({ experiment, fabric, seed }: SideInput, detail: string): Error =>
+  new Error(`${experiment.metadata.name} on ${fabric.metadata.name} with seed ${seed} failed: ${detail}`);
