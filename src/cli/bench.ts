@@ -43,6 +43,7 @@ const BENCHES = {
   accuracy: { file: 'bench/accuracy.js', run: 'runAccuracyBench', seeds: '1..9' },
   explain: { file: 'bench/explain.js', run: 'runExplainBench', seeds: '10001..10380', drawn: true },
   gate: { file: 'bench/gate.js', run: 'runGateBench', seeds: '1..200', drawn: true },
+  schedules: { file: 'bench/schedules.js', run: 'runSchedulesBench', seeds: '1..1', drawn: true },
 } as const satisfies Record<string, BenchEntry>;
 type BenchName = keyof typeof BENCHES;
 const BENCH_NAMES = Object.keys(BENCHES) as BenchName[];
@@ -79,6 +80,7 @@ export function addBenchCommand(
         'bench flow --only maxmin_ft64_200',
         'bench accuracy',
         'bench explain',
+        'bench schedules --only week',
         'bench explain --seeds 10001..10040 --output json=explain.json',
         'bench flow --output json=flow.json --strict',
       ]),

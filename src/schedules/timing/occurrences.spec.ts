@@ -3,7 +3,8 @@ import { getNextMillis } from 'bullmq';
 import fc from 'fast-check';
 import { parseCron } from './cron.js';
 import { nextOccurrence } from './occurrences.js';
-import { cronTexts, NaiveCron, zonesAndNoons } from './testing/minute-by-minute.js';
+import { cronTexts, zonesAndNoons } from './testing/cron-texts.js';
+import { NaiveCron } from './testing/minute-by-minute.js';
 
 const at = (text: string): number => Date.parse(text);
 

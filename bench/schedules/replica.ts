@@ -1,0 +1,76 @@
+/**
+ * One replica of the service as far as schedules go: the real store on a connection of its own, looking without a pause.
+ *
+ * The clock is a row of the database, so that a month passes in minutes. Runs are stored as any run is, but nobody plans or
+ * executes them.
+ */
+import { randomUUID } from 'node:crypto';
+import { DataSource, type EntityManager } from 'typeorm';
+import { InputError } from '../../src/kernel/problem.js';
+import { RUN_ENTITIES, RunEntity } from '../../src/runs/run.entity.js';
+import { recordTransition } from '../../src/runs/run-store.js';
+import { requestAbort } from '../../src/runs/runs.service.js';
+import { SCHEDULE_ENTITIES } from '../../src/schedules/schedule.entity.js';
+import { ScheduleStore, type ScheduledRun } from '../../src/schedules/schedule-store.js';
+import { GONE } from './draw.js';
+
+const PAUSE_MS = 8;
+
+export async function connect(databaseUrl: string, name: string): Promise<DataSource> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url: databaseUrl,
+    entities: [...RUN_ENTITIES, ...SCHEDULE_ENTITIES],
+    poolSize: 2,
+    applicationName: name,
+    // a replica whose connection is cut off comes back by itself
+    poolErrorHandler: () => undefined,
+  });
+  return dataSource.initialize();
+}
+
+async function virtualNow(manager: EntityManager): Promise<number> {
+  const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now FROM virtual_clock');
+  return now.getTime();
+}
+
+export function storeOn(dataSource: DataSource): ScheduleStore {
+  return new ScheduleStore(
+    dataSource,
+    {
+      prepare: async (request) => {
+        if (request.experimentRef === GONE)
+          throw InputError.at('/spec/experimentRef', 'there is no such experiment');
+        return runOf(request, await virtualNow(dataSource.manager));
+      },
+      store: async (manager, run) => {
+        await manager.insert(RunEntity, run as never);
+        await recordTransition(manager, run.id, 'pending', null);
+      },
+      requestAbort: async (manager, runId, reason) => void (await requestAbort(manager, runId, reason)),
+    },
+    virtualNow,
+  );
+}
+
+function runOf({ id, scheduleId, experimentRef }: ScheduledRun, nowMs: number): RunEntity {
+  return Object.assign(new RunEntity(), {
+    ...{ id, scheduleId, experimentId: null, experimentName: experimentRef, fabricName: randomUUID() },
+    ...{ driver: 'simulated', definition: {}, fabricDefinition: {}, plan: {}, seed: 1 },
+    ...{ state: 'pending' as const, fence: 0, version: '0.0.0', createdAt: new Date(nowMs) },
+  });
+}
+
+/** Looks until it is told to stop; whatever fails is tried again, as the service does. */
+export async function lookOn(store: ScheduleStore, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    try {
+      const ids = await store.toWake();
+      for (const id of ids) if (!isOver()) await store.settle(id);
+      if (ids.length > 0) continue;
+    } catch {
+      // the connection was cut off, which is what this is about
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
