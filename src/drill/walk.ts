@@ -10,6 +10,7 @@ import type { Verdict } from '../diagnosis/verdict.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
 import {
   keepsTime,
+  prepares,
   runsWorkload,
   tracesPaths,
   type Fabric,
@@ -61,7 +62,8 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   const { plan, fabric, hooks, signal } = input;
   const pacer = pacerFor(fabric);
   const placed = new Map<string, number>();
-  const injector = new Injector(fabric, input.journal, (id) => placed.set(id, pacer.nowNs));
+  const began = (id: string): number | undefined => (keepsTime(fabric) ? fabric.turnedNs?.(id) : undefined);
+  const injector = new Injector(fabric, input.journal, (id) => placed.set(id, began(id) ?? pacer.nowNs));
   const record: DrillRecord = {
     injectedNs: null,
     revertedNs: null,
@@ -98,6 +100,15 @@ async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
   for (const fault of plan.faults) {
     for (const one of fault.impairments) await fabric.readBack(one.impairment);
   }
+  // Before the jobs start: what is made ready beside them would be a disturbance of the baseline.
+  if (prepares(fabric)) {
+    for (const { trigger, atNs, impairments } of plan.faults) {
+      const latestNs = Math.max(0, (trigger?.untilNs ?? atNs) - atNs);
+      for (const { id, impairment, untilNs } of impairments) {
+        await fabric.prepare(id, impairment, untilNs + latestNs);
+      }
+    }
+  }
   if (runsWorkload(fabric)) await fabric.startJobs();
 }
 
@@ -105,7 +116,7 @@ async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
 interface Means {
   injector: Injector;
   pacer: Pacer;
-  /** When impairments were in place, by id, ns. */
+  /** When impairments began, by id, ns; when they were in place, where nobody can tell better. */
   placed: ReadonlyMap<string, number>;
 }
 

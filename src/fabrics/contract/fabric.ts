@@ -82,6 +82,20 @@ export interface AdvancesTime {
 export interface KeepsTime {
   /** ns since its jobs were started, 0 before that. */
   clockNs(): number;
+  /**
+   * When the settings of an impairment began to be turned, ns: nothing of it can show before, however long it took until
+   * `apply` resolved. Undefined when it was not applied.
+   */
+  turnedNs?(id: string): number | undefined;
+}
+
+/** A fabric on which some impairments take a while to get ready, such as programs that have to start. */
+export interface Prepares {
+  /**
+   * Does what changes nothing yet, so that `apply` is a matter of an instant; `close` ends what was never applied.
+   * @param untilNs when the impairment will have been reverted, ns from the run's start
+   */
+  prepare(id: string, impairment: Impairment, untilNs: number): Promise<void>;
 }
 
 /** A fabric whose telemetry of the past can be asked for, by wall-clock time. */
@@ -131,6 +145,8 @@ export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const keepsTime = (fabric: Fabric): fabric is Fabric & KeepsTime =>
   'clockNs' in fabric && typeof fabric.clockNs === 'function';
+export const prepares = (fabric: Fabric): fabric is Fabric & Prepares =>
+  'prepare' in fabric && typeof fabric.prepare === 'function';
 export const remembersTelemetry = (fabric: Fabric): fabric is Fabric & RemembersTelemetry =>
   'remember' in fabric && typeof fabric.remember === 'function';
 export const runsWorkload = (fabric: Fabric): fabric is Fabric & RunsWorkload =>

@@ -14,6 +14,7 @@ import type {
   Fabric,
   FabricDescription,
   KeepsTime,
+  Prepares,
   RunsWorkload,
   TracesPaths,
 } from '../contract/fabric.js';
@@ -40,6 +41,8 @@ export interface Workload extends Scheduler {
 /** Whoever watches the lab. */
 export interface Collector {
   start(): Promise<void>;
+  /** The drill's clock runs: what was found until now is how it begins. */
+  begin(): void;
   evidence(fromNs: number, toNs: number): Promise<Evidence>;
   stop(): Promise<void>;
 }
@@ -65,9 +68,13 @@ const CROSSING_HOLDS_MS = 1000;
 /** Of an impairment whose planned time is not known. */
 const DEFAULT_HOLD_NS = 60e9;
 
-export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths {
+export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, TracesPaths {
   private readonly holds = new Map<string, Hold>();
   private readonly lifted = new Set<string>();
+  /** By knob: what takes back that it is ready. */
+  private readonly ready = new Map<string, () => Promise<void>>();
+  /** When impairments began to be turned, by id, ns. */
+  private readonly turned = new Map<string, number>();
   private readonly timers: UndoTimers;
   /** Impairments that a timer has ended before their time. */
   private readonly endedEarly: string[] = [];
@@ -97,6 +104,21 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     return this.parts.clock.nowNs();
   }
 
+  turnedNs(id: string): number | undefined {
+    return this.turned.get(id);
+  }
+
+  async prepare(_id: string, impairment: Impairment, untilNs: number): Promise<void> {
+    this.checkOpen();
+    for (const knob of this.knobsOf(impairment, this.leaseS(untilNs))) await this.makeReady(knob);
+  }
+
+  private async makeReady(knob: Knob): Promise<void> {
+    const key = keyOf(knob);
+    if (knob.prepare === undefined || this.ready.has(key)) return;
+    this.ready.set(key, await knob.prepare());
+  }
+
   async startJobs(): Promise<void> {
     this.checkOpen();
     const { clock, collector, workload } = this.parts;
@@ -104,8 +126,10 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     this.stepBack = preferThisSession();
     // Processes that come up slowly on a loaded machine must not eat the baseline.
     await workload.start();
-    clock.start();
+    // Nor must first steps, in which programs and connections warm up, or the time until all devices have been read.
     await collector.start();
+    clock.start();
+    collector.begin();
   }
 
   async jobsCrossing(elementId: string): Promise<string[]> {
@@ -140,7 +164,9 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
       ),
     );
     await this.armTimers(knobs, holds, leaseS);
+    await Promise.all(knobs.map((knob) => this.makeReady(knob)));
     this.lifted.delete(id);
+    this.turned.set(id, this.clockNs());
     await Promise.all(
       knobs.map(async (knob, index) => {
         const hold = holds[index];
@@ -192,6 +218,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     }
     await giveBack(knob, hold.before);
     this.holds.delete(key);
+    this.ready.delete(key);
     if (this.timers.disarm(key)) this.endedEarly.push(id);
   }
 
@@ -209,6 +236,7 @@ export class LinuxFabric implements Fabric, KeepsTime, RunsWorkload, TracesPaths
     if (this.closed) return;
     this.closed = true;
     const { collector, workload } = this.parts;
+    await Promise.all([...this.ready.values()].map((takeBack) => takeBack()));
     if (this.started) await Promise.all([workload.stop(), collector.stop()]);
     this.stepBack();
   }

@@ -16,6 +16,12 @@ export interface Knob {
   /** The device on which it is turned, and on which its undo timer waits. */
   node: LabNode;
   read(): Promise<string>;
+  /**
+   * Makes the impaired value ready, so that to write it is a matter of an instant; nothing is turned by it. Safe to call
+   * again. Left out where there is nothing to make ready.
+   * @returns what takes it back, and does nothing once the value was written
+   */
+  prepare?(): Promise<() => Promise<void>>;
   /** @param value one that `accepts` takes */
   write(value: string): Promise<void>;
   /** Commands on `node` that write the value; safe to run twice. */

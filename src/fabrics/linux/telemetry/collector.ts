@@ -118,6 +118,11 @@ export class LabCollector {
     );
   }
 
+  /** To be called when the clock has been started. */
+  begin(): void {
+    this.store.begin();
+  }
+
   /** @throws Error when the process that watches has ended: what is missing then is not the fabric's doing */
   async evidence(fromNs: number, toNs: number): Promise<Evidence> {
     if (this.failure !== undefined)
@@ -168,7 +173,7 @@ export class LabCollector {
 
   private sinceStart(atNs: number): number {
     const { zeroNs } = this.options.clock;
-    return zeroNs === undefined ? 0 : Math.max(0, atNs - Number(zeroNs));
+    return zeroNs === undefined ? -Infinity : atNs - Number(zeroNs);
   }
 }
 

@@ -55,7 +55,7 @@ export class JobSeries implements JobListener {
   }
 
   started(job: number, atNs: number): void {
-    this.log(job, 'job_state', this.sinceStart(atNs), 1);
+    this.change(job, 'job_state', atNs, 1);
     this.log(job, 'job_steps', this.sinceStart(atNs), 0);
     this.hostsChanged(atNs);
   }

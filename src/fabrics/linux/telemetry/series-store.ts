@@ -2,7 +2,8 @@
  * The series of a lab: which there are is settled before the first sample, so that it can not tell what was injected.
  *
  * Times of a series rise strictly; what comes from another process with an earlier stamp than the last is put right behind
- * it. What has no series is not watched. Whole windows are cut as for any recorded evidence.
+ * it. Of the time before the drill only states remain, as the first sample of their series: a count or a step that began
+ * then would be cut in two. What has no series is not watched. Whole windows are cut as for any recorded evidence.
  */
 import { QUALITY, SeriesBuilder, type Evidence } from '../../../telemetry/series.js';
 import { windowOf } from '../../../telemetry/window.js';
@@ -15,6 +16,9 @@ export interface SeriesName {
 
 export class SeriesStore {
   private readonly series = new Map<string, SeriesBuilder>();
+  /** By series: its state before the drill began. */
+  private readonly initial = new Map<SeriesBuilder, number>();
+  private begun = false;
 
   constructor(names: readonly SeriesName[]) {
     for (const { metric, element } of names) {
@@ -29,20 +33,26 @@ export class SeriesStore {
     }));
   }
 
-  /** NaN is an N/A answer. */
+  /** The drill begins: states that were found before it stand at 0. */
+  begin(): void {
+    this.begun = true;
+    for (const [series, value] of this.initial) push(series, 0, value);
+    this.initial.clear();
+  }
+
+  /** NaN is an N/A answer. @param timeNs before 0: nothing is added */
   add(metric: MetricName, element: string, timeNs: number, value: number): void {
     const series = this.series.get(keyOf(metric, element));
-    if (series === undefined) return;
-    const atNs = Math.max(timeNs, series.lastTimeNs + 1, 0);
-    series.push(atNs, value, Number.isNaN(value) ? QUALITY.notAvailable : QUALITY.fresh);
+    if (series === undefined || timeNs < 0) return;
+    push(series, timeNs, value);
   }
 
   /** Says it only when it is another value than the last. */
   change(metric: MetricName, element: string, timeNs: number, value: number): void {
     const series = this.series.get(keyOf(metric, element));
     if (series === undefined) return;
-    if (series.length > 0 && Object.is(series.last, value)) return;
-    this.add(metric, element, timeNs, value);
+    if (timeNs < 0 && !this.begun) this.initial.set(series, value);
+    else if (series.length === 0 || !Object.is(series.last, value)) push(series, Math.max(0, timeNs), value);
   }
 
   evidence(fromNs: number, toNs: number): Evidence {
@@ -54,5 +64,12 @@ export class SeriesStore {
     return fromNs <= 0 ? all : windowOf(all, fromNs, toNs);
   }
 }
+
+const push = (series: SeriesBuilder, timeNs: number, value: number): void =>
+  series.push(
+    Math.max(timeNs, series.lastTimeNs + 1),
+    value,
+    Number.isNaN(value) ? QUALITY.notAvailable : QUALITY.fresh,
+  );
 
 const keyOf = (metric: string, element: string): string => `${metric} ${element}`;

@@ -2,14 +2,16 @@
  * A program in a host's namespace that sends bulk data, or takes it and throws it away: load that is no job's.
  *
  * It works as long as its permit, a file, is there, and for its lease at most; whoever wants it ended takes the file away.
+ * Senders wait until another file, their gate, is there: all begin within a look of each other, however slowly they started.
  * So an undo timer ends it with one command, and nobody has to know which processes there are. TCP, since a kernel has no
- * RoCE: a sender that finds a full queue slows down, others with it. Started as `load.js receive|send PERMIT LEASE_S ...`.
+ * RoCE: a sender that finds a full queue slows down, others with it. Started as `load.js receive|send PERMIT GATE LEASE_S ...`.
  */
 import { existsSync } from 'node:fs';
 import { createServer, connect, type Socket } from 'node:net';
 import { raisePriority } from '../job/raise-priority.js';
 
 const LOOK_MS = 150;
+const GATE_LOOK_MS = 10;
 const PIECE = Buffer.alloc(64 * 1024, 0x5a);
 const RETRY_MS = 100;
 
@@ -23,7 +25,10 @@ interface Sending {
   bytes: number;
 }
 
-function main([, , mode, permit, leaseS, ...rest]: readonly string[]): void {
+// whoever started us stops reading once we are ready
+process.stdout.on('error', () => undefined);
+
+function main([, , mode, permit, gate, leaseS, ...rest]: readonly string[]): void {
   raisePriority();
   const end = (): never => process.exit(0);
   setTimeout(end, Number(leaseS) * 1000);
@@ -33,15 +38,27 @@ function main([, , mode, permit, leaseS, ...rest]: readonly string[]): void {
   if (mode === 'receive') receive(rest[0], Number(rest[1]));
   else {
     const [port, connections, bytesPerS, bytes] = rest.slice(1).map(Number);
-    send({ to: rest[0], port, connections, bytesPerS, bytes });
+    behind(gate, () => send({ to: rest[0], port, connections, bytesPerS, bytes }));
   }
+}
+
+const sayReady = (): void => void process.stdout.write('armed\n');
+
+/** Goes on when the gate is opened. */
+function behind(gate: string, begin: () => void): void {
+  const timer = setInterval(() => {
+    if (!existsSync(gate)) return;
+    clearInterval(timer);
+    begin();
+  }, GATE_LOOK_MS);
+  sayReady();
 }
 
 function receive(address: string, port: number): void {
   createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.resume();
-  }).listen(port, address);
+  }).listen(port, address, sayReady);
 }
 
 function send(sending: Sending): void {

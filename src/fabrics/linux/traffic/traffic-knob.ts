@@ -1,12 +1,13 @@
 /**
  * Load towards a host as a setting: `none`, or what is sent to it and from whom.
  *
- * The permit of the senders holds that text; a load is there when its permit is and its receiver runs. Taking the permit
- * away ends all of them within a moment, so that is what an undo timer does. A load that was there before a drill can
+ * Programs take a second to start on a busy machine, so they are started ahead and wait at a gate: to inject is to make one
+ * file. Their permit holds the text; a load is there when its gate is open and its receiver runs. Taking the permit away
+ * ends all of them within a moment, at the gate or behind it, so that is what an undo timer does. A load that was there before a drill can
  * only be stopped by one, never begun again: a receiver whose senders are gone reads as `none`.
  */
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { elementName } from '../../../kernel/elements.js';
@@ -30,6 +31,10 @@ const NONE = 'none';
 const FIRST_PORT = 9100;
 const PORTS = 900;
 const ENDS_WITHIN_MS = 4000;
+/** Programs may take this long to come to their gate. */
+const ARMED_WITHIN_MS = 20_000;
+
+const gateOf = (permit: string): string => `${permit}.go`;
 
 /**
  * @param leaseS the longest that the processes run, whatever happens
@@ -44,18 +49,31 @@ export function trafficKnob(lab: Lab, impairment: Traffic, leaseS: number): Knob
   const senders = impairment.fromNics.map((id, index) => hostOf(id, `/fromNics/${index}`));
   const permit = join(lab.undoFolder, `load-${encodeURIComponent(`${elementName(toNic)} ${name}`)}.permit`);
   const impaired = textOf(impairment);
+  const makeReady = async (): Promise<void> => {
+    const found = readPermit(permit);
+    if (found?.text === impaired && !existsSync(gateOf(permit)) && found.processes.every(isRunning)) return;
+    await stop(permit);
+    await start(lab, permit, { ...impairment, senders, receiver, leaseS });
+  };
   return {
     element: toNic,
     setting: `load-${name}`,
     impaired,
     node: receiver,
-    read: async () => readPermit(permit)?.text ?? NONE,
-    write: async (value) => {
-      if (value === (readPermit(permit)?.text ?? NONE)) return;
-      await stop(permit);
-      if (value !== NONE) await start(lab, permit, { ...impairment, senders, receiver, leaseS });
+    read: async () => loadOf(permit),
+    prepare: async () => {
+      await makeReady();
+      return async () => {
+        if (loadOf(permit) === NONE) await stop(permit);
+      };
     },
-    undo: () => [{ command: ['rm', '-f', permit] }],
+    write: async (value) => {
+      if (value === NONE) return stop(permit);
+      if (value === loadOf(permit)) return;
+      await makeReady();
+      writeFileSync(gateOf(permit), '');
+    },
+    undo: () => [{ command: ['rm', '-f', permit, gateOf(permit)] }],
     accepts: (value) => value === NONE || value === impaired,
     worse: (_, last) => last,
   };
@@ -65,6 +83,10 @@ function textOf({ rateGbps, bytesPerSender, queuePairs, fromNics }: Traffic): st
   const size = bytesPerSender === undefined ? '' : `${bytesPerSender}B at `;
   return `${size}${rateGbps}Gbps on ${queuePairs} connections each from ${fromNics.map(elementName).join(' ')}`;
 }
+
+/** What is sent at this moment, as text. */
+const loadOf = (permit: string): string =>
+  existsSync(gateOf(permit)) ? (readPermit(permit)?.text ?? NONE) : NONE;
 
 /** Undefined when nothing is permitted, or nothing of it runs any more. */
 function readPermit(file: string): Permit | undefined {
@@ -87,11 +109,12 @@ async function start(
   const address = lab.hostAddress(load.receiver.device);
   const port = String(FIRST_PORT + (hashOf(permit) % PORTS));
   write(permit, { text: textOf(load), processes: [] });
+  const armed: Promise<void>[] = [];
   const launch = (node: LabNode, mode: string, words: readonly (string | number)[]): string => {
-    const command = [process.execPath, program, mode, permit, String(load.leaseS), ...words.map(String)];
-    const [first, ...rest] = node.place.argv(command);
-    const child = spawn(first, rest, { detached: true, stdio: 'ignore' });
-    child.once('error', () => undefined);
+    const args = [mode, permit, gateOf(permit), String(load.leaseS), ...words.map(String)];
+    const [first, ...rest] = node.place.program(program, args);
+    const child = spawn(first, rest, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    armed.push(untilArmed(child, node));
     child.unref();
     const identity = child.pid === undefined ? undefined : identityOf(child.pid);
     if (identity === undefined) throw new EnvironmentError(`no load program on ${node.name}`);
@@ -104,11 +127,38 @@ async function start(
     processes.push(launch(sender, 'send', words));
   }
   write(permit, { text: textOf(load), processes });
+  try {
+    await Promise.all(armed);
+  } catch (error) {
+    await stop(permit);
+    throw error;
+  }
+}
+
+/** Resolves when the program says that it waits at its gate, or receives. */
+async function untilArmed(child: ChildProcess, { name }: LabNode): Promise<void> {
+  const output = child.stdout!;
+  await new Promise<void>((resolve, reject) => {
+    const fail = (why: string): void => reject(new EnvironmentError(`the load program on ${name} ${why}`));
+    const timer = setTimeout(() => fail(`is not ready after ${ARMED_WITHIN_MS / 1000} s`), ARMED_WITHIN_MS);
+    child.once('error', (error) => fail(`can't be started: ${error.message}`));
+    output.once('data', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    output.once('close', () => {
+      clearTimeout(timer);
+      fail('has ended');
+    });
+  });
+  // It says no more, and must not keep us waiting for its end.
+  output.destroy();
 }
 
 async function stop(permit: string): Promise<void> {
   const processes = readPermit(permit)?.processes ?? [];
   rmSync(permit, { force: true });
+  rmSync(gateOf(permit), { force: true });
   const untilMs = performance.now() + ENDS_WITHIN_MS;
   while (processes.some(isRunning)) {
     if (performance.now() > untilMs) {
