@@ -57,6 +57,17 @@ describe('a run', () => {
     expect(reasons).toEqual([expect.stringMatching(reason)]);
   });
 
+  it('does not fail for what a fabric missed that was sick before, and says that first', () => {
+    const sick = { healthy: false, reasons: ['fewer next hops'] };
+    const { state, reasons } = conclude({ objectives: [missed], baseline: sick });
+    expect(state).toBe('inconclusive');
+    expect(reasons).toEqual([
+      expect.stringContaining('fewer next hops'),
+      expect.stringContaining('was missed'),
+    ]);
+    expect(conclude({ objectives: [missed], baseline: { healthy: null, reasons: [] } }).state).toBe('failed');
+  });
+
   it('tells all reasons, worst first', () => {
     const { state, reasons } = conclude({ objectives: [unknown, missed], targetBytesInBaseline: false });
     expect(state).toBe('failed');

@@ -2,8 +2,9 @@
  * The final state of a run and the reasons for it: three-valued, and the worst wins.
  *
  * After Jepsen: true, false, and unknown, which is neither. No data, a sick baseline, a target that nobody used, no
- * objective: all of them are inconclusive, never a pass. A missed objective stays a failure beside them, and what
- * went wrong with the drill itself comes before both.
+ * objective: all of them are inconclusive, never a pass. A missed objective stays a failure beside them, except where the
+ * fabric was sick before the fault: figures that compare with a sick "before" blame nobody. What went wrong with the
+ * drill itself comes before both.
  */
 import type { BaselineHealth } from './baseline.js';
 import { FINAL_STATES } from './scorecard.js';
@@ -37,13 +38,19 @@ type Reason = readonly [state: FinalState, reason: string];
 const measured = ({ value }: ObjectiveResult): string =>
   typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value);
 
-function objectiveReasons(objectives: readonly ObjectiveResult[]): Reason[] {
+/** @param sick the fabric was not well before the fault: what is missed then is not its doing */
+function objectiveReasons(objectives: readonly ObjectiveResult[], sick: boolean): Reason[] {
   if (objectives.length === 0)
     return [['inconclusive', 'the experiment states no objective, so nothing decides']];
   return objectives.flatMap((objective): Reason[] => {
     if (objective.passed === true) return [];
     return objective.passed === false
-      ? [['failed', `${objective.expression} was missed: measured ${measured(objective)}`]]
+      ? [
+          [
+            sick ? 'inconclusive' : 'failed',
+            `${objective.expression} was missed: measured ${measured(objective)}`,
+          ],
+        ]
       : [['inconclusive', `${objective.expression} could not be known`]];
   });
 }
@@ -80,6 +87,13 @@ function baselineReasons({
   return reasons;
 }
 
+function judgedReasons(input: OutcomeInput): Reason[] {
+  const sick = input.baseline?.healthy === false;
+  const objectives = objectiveReasons(input.objectives, sick);
+  // What explains the others comes first.
+  return sick ? [...baselineReasons(input), ...objectives] : [...objectives, ...baselineReasons(input)];
+}
+
 /** Why the figures of a drill that ran its course prove nothing, one sentence each; objectives apart. */
 export const drillDoubts = (
   input: Pick<OutcomeInput, 'baseline' | 'injected' | 'targetBytesInBaseline'>,
@@ -93,7 +107,7 @@ export function concludeRun(input: OutcomeInput): Outcome {
     ...(input.aborted === null ? [] : [['aborted', input.aborted] as const]),
   ];
   // A drill that did not run its course has no baseline or objective worth a word.
-  const judged = drill.length > 0 ? [] : [...objectiveReasons(input.objectives), ...baselineReasons(input)];
+  const judged = drill.length > 0 ? [] : judgedReasons(input);
   const other = (input.inconclusive ?? []).map((reason): Reason => ['inconclusive', reason]);
   const rank = ([state]: Reason): number => FINAL_STATES.indexOf(state);
   const reasons = [...drill, ...judged, ...other].sort((a, b) => rank(a) - rank(b));
