@@ -7,6 +7,7 @@ import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 import { experimentSchema } from './definition/experiment.js';
 import { fabricDocumentSchema } from './definition/fabric-document.js';
+import { gameDaySchema } from './definition/game-day.js';
 import { scheduleSchema } from './definition/schedule.js';
 import { suiteSchema } from './definition/suite.js';
 
@@ -15,6 +16,7 @@ export const PUBLISHED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Fabric: fabricDocumentSchema,
   Suite: suiteSchema,
   Schedule: scheduleSchema,
+  GameDay: gameDaySchema,
 };
 
 @ApiTags('schemas')

@@ -21,6 +21,8 @@ import {
   type FabricDocument,
   type ReadText,
 } from './fabric-document.js';
+import { checkGameDay } from './game-day-rules.js';
+import { gameDaySchema, type GameDay } from './game-day.js';
 import { rulesOf } from './schedule-rules.js';
 import { scheduleSchema, type Schedule } from './schedule.js';
 import { suiteSchema, type Suite } from './suite.js';
@@ -38,15 +40,17 @@ export interface LoadedFile {
   fabrics: Loaded<FabricDocument>[];
   suites: Loaded<Suite>[];
   schedules: Loaded<Schedule>[];
+  gameDays: Loaded<GameDay>[];
 }
 
-export type Definition = Experiment | FabricDocument | Suite | Schedule;
+export type Definition = Experiment | FabricDocument | Suite | Schedule | GameDay;
 
 const SCHEMAS = {
   Experiment: experimentSchema,
   Fabric: fabricDocumentSchema,
   Suite: suiteSchema,
   Schedule: scheduleSchema,
+  GameDay: gameDaySchema,
 } as const;
 type Kind = keyof typeof SCHEMAS;
 const KINDS = Object.keys(SCHEMAS) as Kind[];
@@ -56,7 +60,7 @@ const KINDS = Object.keys(SCHEMAS) as Kind[];
  * @throws InputError with all issues of all documents
  */
 export function loadDefinitions(text: string, readText: ReadText, file?: string): LoadedFile {
-  const result: LoadedFile = { experiments: [], fabrics: [], suites: [], schedules: [] };
+  const result: LoadedFile = { experiments: [], fabrics: [], suites: [], schedules: [], gameDays: [] };
   const issues: InputIssue[] = [];
   for (const document of parseDocuments(text, file)) {
     try {
@@ -65,7 +69,8 @@ export function loadDefinitions(text: string, readText: ReadText, file?: string)
       if (kind === 'Experiment') result.experiments.push(loaded as Loaded<Experiment>);
       else if (kind === 'Fabric') result.fabrics.push(loaded as Loaded<FabricDocument>);
       else if (kind === 'Suite') result.suites.push(loaded as Loaded<Suite>);
-      else result.schedules.push(loaded as Loaded<Schedule>);
+      else if (kind === 'Schedule') result.schedules.push(loaded as Loaded<Schedule>);
+      else result.gameDays.push(loaded as Loaded<GameDay>);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       issues.push(...locator(document, file)(error.issues));
@@ -96,6 +101,11 @@ export function loadSchedule(value: unknown): Loaded<Schedule> {
   return loadDocument(plainDocument(value), expectKind(value, 'Schedule'), refuseFiles) as Loaded<Schedule>;
 }
 
+/** Checks one plain value, for definitions that come from the store. */
+export function loadGameDay(value: unknown): Loaded<GameDay> {
+  return loadDocument(plainDocument(value), expectKind(value, 'GameDay'), refuseFiles) as Loaded<GameDay>;
+}
+
 const plainDocument = (value: unknown): PlainDocument => ({ value });
 type PlainDocument = Pick<LocatedDocument, 'value'> & Partial<Pick<LocatedDocument, 'locate'>>;
 
@@ -115,7 +125,9 @@ function loadDocument(
 }
 
 /** What the shape alone does not say. */
-function checkMeaning({ kind, spec }: Definition): void {
+function checkMeaning(definition: Definition): void {
+  const { kind, spec } = definition;
+  if (kind === 'GameDay') checkGameDay(definition);
   if (kind === 'Experiment') parseObjectives(spec.objectives, '/spec/objectives');
   if (kind === 'Schedule') rulesOf(spec);
   if (kind !== 'Suite') return;

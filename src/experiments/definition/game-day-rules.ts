@@ -1,0 +1,173 @@
+/**
+ * What the shape of a game day's file does not say: stages that wait in a circle, conditions on what comes later, and
+ * blind days whose public texts give away what is going to be injected.
+ *
+ * Whether a text is telling is judged by words: names of fault kinds and of the day's own experiments. A hint that people
+ * would read out of other words is not found.
+ */
+import { FAULT_KINDS } from '../../faults/catalog.js';
+import { parseObjective, parseObjectives } from '../../gate/objective.js';
+import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { InputError, type InputIssue } from '../../kernel/problem.js';
+import { labelOf, waitsFor, type GameDay, type GameDaySpec, type StageSpec } from './game-day.js';
+
+/** @throws InputError with every mistake, at its place in the document */
+export function checkGameDay({ metadata, spec }: GameDay): void {
+  const issues = [
+    ...repeated(spec),
+    ...expressions(spec),
+    ...unknownStages(spec),
+    ...(spec.blind ? telling(metadata.name, spec) : []),
+  ];
+  if (issues.length === 0) issues.push(...circles(spec.stages));
+  if (issues.length === 0) issues.push(...conditions(spec.stages));
+  if (issues.length > 0) throw new InputError(issues);
+}
+
+function repeated({ stages }: GameDaySpec): InputIssue[] {
+  const names = stages.map(({ name }) => name);
+  const issues = names.flatMap((name, at): InputIssue[] =>
+    names.indexOf(name) === at
+      ? []
+      : [{ pointer: `/spec/stages/${at}/name`, message: `an earlier stage is named "${name}" too` }],
+  );
+  for (const [at, { experiments }] of stages.entries()) {
+    const labels = experiments.map(labelOf);
+    for (const [index, label] of labels.entries()) {
+      if (labels.indexOf(label) === index) continue;
+      issues.push({
+        pointer: `/spec/stages/${at}/experiments/${index}`,
+        message: `the stage has "${label}" already`,
+        hint: 'give each a name of its own',
+      });
+    }
+  }
+  return issues;
+}
+
+const issuesOf = (step: () => unknown): InputIssue[] => {
+  try {
+    step();
+    return [];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return [...error.issues];
+  }
+};
+
+/** Figures that do not exist. */
+const expressions = ({ stages }: GameDaySpec): InputIssue[] =>
+  stages.flatMap(({ when, experiments }, at) => [
+    ...when.flatMap(({ expression }, index) =>
+      issuesOf(() => parseObjective(expression, `/spec/stages/${at}/when/${index}/expression`)),
+    ),
+    ...experiments.flatMap(({ hypothesis }, index) =>
+      issuesOf(() =>
+        parseObjectives(hypothesis.expect, `/spec/stages/${at}/experiments/${index}/hypothesis/expect`),
+      ),
+    ),
+  ]);
+
+function unknownStages({ stages }: GameDaySpec): InputIssue[] {
+  const names = stages.map(({ name }) => name);
+  const unknown = (pointer: string, name: string): InputIssue[] => {
+    if (names.includes(name)) return [];
+    const hint = nearestHint(name, names);
+    const message = `there is no stage "${name}"; there are ${listChoices(names)}`;
+    return [{ pointer, message, ...(hint === undefined ? {} : { hint }) }];
+  };
+  return stages.flatMap(({ after = [], when }, at) => [
+    ...after.flatMap((name, index) => unknown(`/spec/stages/${at}/after/${index}`, name)),
+    ...when.flatMap(({ stage }, index) => unknown(`/spec/stages/${at}/when/${index}/stage`, stage)),
+  ]);
+}
+
+/** All stages that have ended when this one begins; undefined where it would wait for itself. */
+function earlierStages(stages: readonly StageSpec[], at: number): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  const open = [...waitsFor(stages, at)];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    open.push(
+      ...waitsFor(
+        stages,
+        stages.findIndex((stage) => stage.name === name),
+      ),
+    );
+  }
+  return found.has(stages[at].name) ? undefined : found;
+}
+
+const circles = (stages: readonly StageSpec[]): InputIssue[] =>
+  stages.flatMap((stage, at): InputIssue[] =>
+    earlierStages(stages, at) === undefined
+      ? [
+          {
+            pointer: `/spec/stages/${at}${stage.after === undefined ? '' : '/after'}`,
+            message: `"${stage.name}" would wait for itself`,
+            hint: 'a stage without after waits for the one before it; after: [] begins at once',
+          },
+        ]
+      : [],
+  );
+
+function conditions(stages: readonly StageSpec[]): InputIssue[] {
+  return stages.flatMap(({ name, when }, at) =>
+    when.flatMap((condition, index): InputIssue[] => {
+      const pointer = `/spec/stages/${at}/when/${index}`;
+      const earlier = earlierStages(stages, at)!;
+      if (!earlier.has(condition.stage)) {
+        const message = `"${condition.stage}" need not have ended when "${name}" begins`;
+        const there = earlier.size === 0 ? 'no stage has' : `${listChoices([...earlier])} have`;
+        return [{ pointer: `${pointer}/stage`, message, hint: `${there}; or name it in after` }];
+      }
+      const labels = stages.find((stage) => stage.name === condition.stage)!.experiments.map(labelOf);
+      if (condition.experiment === undefined || labels.includes(condition.experiment)) return [];
+      const message = `"${condition.stage}" has no experiment "${condition.experiment}"; it has ${listChoices(labels)}`;
+      const hint = nearestHint(condition.experiment, labels);
+      return [{ pointer: `${pointer}/experiment`, message, ...(hint === undefined ? {} : { hint }) }];
+    }),
+  );
+}
+
+/** What anybody can read while a blind day is under way. */
+function telling(dayName: string, { stages, roles }: GameDaySpec): InputIssue[] {
+  const words = new Set([
+    ...FAULT_KINDS.map(({ name }) => name),
+    ...stages.flatMap(({ experiments }) => experiments.map(({ experiment }) => labelOf({ experiment }))),
+  ]);
+  const issues: InputIssue[] = [];
+  const look = (pointer: string, text: string): void => {
+    const plain = plainWords(text);
+    const found = [...words].find((word) => plain.includes(plainWords(word)));
+    if (found === undefined) return;
+    issues.push({
+      pointer,
+      message: `the day is blind, and this text, which everybody sees, says "${found}"`,
+      hint: 'use a word that tells nothing, or blind: false',
+    });
+  };
+  look('/metadata/name', dayName);
+  for (const [at, { role, people }] of roles.entries())
+    look(`/spec/roles/${at}`, [role, ...people].join(' '));
+  for (const [at, { name, pause, when }] of stages.entries()) {
+    look(`/spec/stages/${at}/name`, name);
+    if (pause !== undefined) look(`/spec/stages/${at}/pause`, pause);
+    if (when.length === 0) continue;
+    issues.push({
+      pointer: `/spec/stages/${at}/when`,
+      message: 'the day is blind, and whether a stage is skipped would tell how another went',
+      hint: 'leave when out: a pause lets people decide',
+    });
+  }
+  return issues;
+}
+
+/** In small letters, between single blanks. */
+const plainWords = (text: string): string =>
+  ` ${text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .join(' ')
+    .trim()} `;
