@@ -9,12 +9,13 @@
  * said about its NIC.
  * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
  */
-import { edgeId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Nic } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
 import { writtenPerRank } from './checkpoint-traffic.js';
 import type { Context } from './context.js';
+import { edgesByJob } from './edges.js';
+import { Store } from './room.js';
 import { freshColumn } from './samples.js';
 import type { Column } from './samples.js';
 import { median, quantile } from './statistics.js';
@@ -44,21 +45,22 @@ export interface ByteAccount {
 export function byteAccounts(context: Context, end: 0 | 1): (ByteAccount | null)[] {
   const { nics } = context.topology;
   const metric: MetricName = end === 0 ? 'port_tx_bytes' : 'port_rx_bytes';
-  const edges = connectionsOf(context);
+  const edges = context.once(connectionsOf);
+  const store = new Store();
   const wires = nics.map((nic) => {
     const own = edges[nic.index];
-    return own === null ? null : covered(wireSums(context, metric, nic), own[end]);
+    return own === null ? null : covered(wireSums(context, metric, nic, store), own[end]);
   });
   const payloads = wires.map((wire, nic) => {
     const own = edges[nic];
     return wire === null || own === null
       ? null
-      : sumsAt(wire.timesNs, own[end], nicBytesPerNs(context, nics[nic]), context.clockSlackNs);
+      : sumsAt(wire.timesNs, own[end], nicBytesPerNs(context, nics[nic]), context.clockSlackNs, store);
   });
   const factor = wireFactor(wires, payloads);
   return wires.map((wire, nic) => {
     const payload = payloads[nic];
-    return wire === null || payload === null ? null : account(wire, payload, factor);
+    return wire === null || payload === null ? null : account(wire, payload, factor, store);
   });
 }
 
@@ -89,24 +91,32 @@ interface Sums {
   most: Float64Array;
 }
 
-function account(wire: Sums, payload: Sums, { usual, most }: WireFactor): ByteAccount {
-  const beyond = (on: Float64Array, of: Float64Array, factor: number): Float64Array =>
-    on.map((value, index) => value - wire.values[0] - factor * (of[index] - payload.values[0]));
+function account(wire: Sums, payload: Sums, { usual, most }: WireFactor, store: Store): ByteAccount {
+  const [wireAtFirst, payloadAtFirst] = [wire.values[0], payload.values[0]];
+  const beyond = (on: Float64Array, of: Float64Array, factor: number): Float64Array => {
+    const bytes = store.take(on.length);
+    for (let index = 0; index < bytes.length; index++)
+      bytes[index] = on[index] - wireAtFirst - factor * (of[index] - payloadAtFirst);
+    return bytes;
+  };
   const raw = beyond(wire.values, payload.values, usual);
   return {
     timesNs: wire.timesNs,
     raw,
-    bytes: kept(raw),
+    bytes: kept(raw, store),
     least: beyond(wire.least, payload.most, most),
     most: beyond(wire.most, payload.least, most),
   };
 }
 
 /** Foreign bytes only add up; what a skewed or a missing poll adds for a while is taken back by the next ones. */
-function kept(raw: Float64Array): Float64Array {
-  const bytes = raw.slice();
-  for (let index = bytes.length - 2; index >= 0; index--)
-    bytes[index] = Math.min(bytes[index], bytes[index + 1]);
+function kept(raw: Float64Array, store: Store): Float64Array {
+  const bytes = store.take(raw.length);
+  let least = Infinity;
+  for (let index = raw.length - 1; index >= 0; index--) {
+    if (raw[index] < least) least = raw[index];
+    bytes[index] = least;
+  }
   return bytes;
 }
 
@@ -156,7 +166,7 @@ function wireFactor(wires: readonly (Sums | null)[], payloads: readonly (Sums | 
 }
 
 /** All ports of a NIC added up at the first one's polls; null when a port was read less than twice, or went back. */
-function wireSums(context: Context, metric: MetricName, nic: Nic): Sums | null {
+function wireSums(context: Context, metric: MetricName, nic: Nic, store: Store): Sums | null {
   const columns = nic.ports.map((port) => freshColumn(context.readPort(metric, port)));
   if (columns.some((column) => column.count < 2 || goesBack(column))) return null;
   const { topology } = context;
@@ -166,6 +176,7 @@ function wireSums(context: Context, metric: MetricName, nic: Nic): Sums | null {
     columns,
     rateGbps * BYTES_PER_NS_PER_GBPS,
     0,
+    store,
   );
 }
 
@@ -178,8 +189,14 @@ function goesBack({ count, values }: Column): boolean {
  * @param mostPerNs none of the counters rises faster, bytes/ns
  * @param slackNs by how much their clocks may differ from that of the instants
  */
-function sumsAt(timesNs: Float64Array, columns: readonly Column[], mostPerNs: number, slackNs: number): Sums {
-  const zeros = (): Float64Array => new Float64Array(timesNs.length);
+function sumsAt(
+  timesNs: Float64Array,
+  columns: readonly Column[],
+  mostPerNs: number,
+  slackNs: number,
+  store: Store,
+): Sums {
+  const zeros = (): Float64Array => store.take(timesNs.length);
   const sums: Sums = { timesNs, values: zeros(), least: zeros(), most: zeros() };
   for (const column of columns) addAt(sums, column, mostPerNs, slackNs);
   return sums;
@@ -213,16 +230,16 @@ function addAt(
   }
 }
 
+const sentOverEdges = (context: Context) => edgesByJob(context, 'edge_tx_bytes');
+
 /** By NIC: payload counters of what its ranks send and of what they are sent; null where some are not known. */
 export function connectionsOf(context: Context): ([Column[], Column[]] | null)[] {
   const { gpus, nics } = context.topology;
   const found = nics.map((): [Column[], Column[]] | null => [[], []]);
+  const edges = context.once(sentOverEdges);
   for (const job of context.jobs) {
     const ranks = Array.from(job.placement, (): [number, number] => [0, 0]);
-    const prefix = edgeId(job.name, 0, 0).slice(0, -3);
-    for (const series of context.all('edge_tx_bytes')) {
-      if (!series.element.startsWith(prefix)) continue;
-      const [from, to] = series.element.slice(prefix.length).split('-').map(Number);
+    for (const { from, to, series } of edges.get(job) ?? []) {
       const column = freshColumn(series);
       if (column.count < 2 || goesBack(column)) continue;
       [from, to].forEach((rank, end) => {

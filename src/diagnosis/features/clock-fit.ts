@@ -96,7 +96,7 @@ function misfit(pairs: readonly CounterPair[], offsetNs: number, differences: Fl
   }
   if (compared < FEWEST_GAINS || bytes <= 0) return Infinity;
   const kept = Math.ceil(KEPT_SHARE * compared);
-  const off = sumOfSmallest(differences.subarray(0, compared), kept);
+  const off = sumOfSmallest(differences, compared, kept);
   return Math.fround(off / kept / (bytes / compared));
 }
 

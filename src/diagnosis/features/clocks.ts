@@ -199,7 +199,7 @@ function placed(neighbours: readonly Neighbour[], offsets: Float64Array): number
 
 /** By how much the clock of the jobs is ahead of hosts', as what their NICs count beside what ranks report tells. */
 function jobsAhead(context: Context): { host: number; aheadNs: number }[] {
-  const connections = connectionsOf(context);
+  const connections = context.once(connectionsOf);
   const asked = new Map<number, number>();
   return context.topology.nics.flatMap(({ index, host, ports }) => {
     const sent = connections[index]?.[0] ?? [];

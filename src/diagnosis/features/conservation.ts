@@ -11,6 +11,7 @@
 import type { Link } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
+import { Room } from './room.js';
 import { freshColumn } from './samples.js';
 import type { Column } from './samples.js';
 import type { Interval } from './context.js';
@@ -51,7 +52,7 @@ const UNKNOWN: Conservation = {
 /** Fewest bounds that tell something: one before, one after. */
 const FEWEST_BOUNDS = 2;
 
-/** Bounds of what was lost, at the sender's sample instants; runs end where either counter was reset. */
+/** Bounds of what was lost, at the sender's sample instants; runs end where either counter was reset. Good until the next. */
 interface Bounds {
   timesNs: Float64Array;
   lows: Float64Array;
@@ -172,10 +173,13 @@ function lossOf({ timesNs, lows, highs }: Bounds, { from, to }: Run, toleranceBy
   return { lostBytesAtLeast: most, began, lastSeenNs };
 }
 
+const ROOMS = { times: new Room(), lows: new Room(), highs: new Room() };
+
 /** Bounds of `sent - received`; runs too short to tell anything are left out. */
 function boundsOf(sent: Column, received: Column, slackNs: number): Bounds {
-  const make = (): Float64Array => new Float64Array(sent.count);
-  const [timesNs, lows, highs] = [make(), make(), make()];
+  const timesNs = ROOMS.times.take(sent.count);
+  const lows = ROOMS.lows.take(sent.count);
+  const highs = ROOMS.highs.take(sent.count);
   const resets = resetsBefore(received);
   const runs: Run[] = [];
   const close = (from: number, to: number): void => {

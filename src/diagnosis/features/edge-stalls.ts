@@ -9,7 +9,8 @@
  */
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
-import { increments, rises, union } from './samples.js';
+import { edgeSeries } from './edges.js';
+import { increments, rose, union } from './samples.js';
 
 /** Shorter stalls heal by themselves: a reroute, a lost packet and its timer. */
 const LEAST_STALL_NS = 2e9;
@@ -42,23 +43,19 @@ const lengthNs = ({ fromNs, toNs }: Interval): number => toNs - fromNs;
 
 /** Connections over the fabric that moved or tried to. */
 function activeEdges(context: Context): Edge[] {
-  const jobs = new Map(context.jobs.map((job) => [job.name, job]));
   const { gpus } = context.topology;
-  return context.all('edge_stalled_s').flatMap((series) => {
-    const [, name, from, to] = /^edge:(.*)\/(\d+)-(\d+)$/.exec(series.element) ?? [];
-    const job = jobs.get(name);
-    if (job === undefined) return [];
+  return edgeSeries(context, 'edge_stalled_s').flatMap(({ job, from, to, series }) => {
     const still = stillTimes(series);
-    const moved = rises(context.read('edge_tx_bytes', series.element)).length > 0;
-    if (!moved && still.length === 0) return [];
+    const moved = still.length > 0 || rose(context.read('edge_tx_bytes', series.element));
     const nicOf = (rank: number): number => gpus[job.placement[rank]].nic;
-    return [{ source: nicOf(Number(from)), destination: nicOf(Number(to)), still }];
+    return moved ? [{ source: nicOf(from), destination: nicOf(to), still }] : [];
   });
 }
 
 /** The first part of a stall is as long as the counter says, not as the poll interval. */
 function stillTimes(series: Series): Interval[] {
   const spans: Interval[] = [];
+  if (series.constant === true) return spans;
   let still = false;
   for (const { fromNs, toNs, gain } of increments(series)) {
     const began = Math.max(fromNs, toNs - gain * 1e9);

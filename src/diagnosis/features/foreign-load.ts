@@ -11,6 +11,7 @@ import { byteAccounts, gainOf, nicBytesPerNs } from './byte-accounts.js';
 import type { ByteAccount } from './byte-accounts.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
+import { Room } from './room.js';
 import { gainWithin } from './samples.js';
 import { median } from './statistics.js';
 
@@ -69,14 +70,16 @@ export function observeForeignLoads(context: Context): ForeignLoad[] {
     .filter((load) => wasSent(sent, loads, load));
 }
 
+const ROOM = new Room();
+
 /** What one poll is off by through skew and loss of samples alone, bytes/ns: the NICs that nobody loads are the control. */
 function pollNoise(excess: readonly (ByteAccount | null)[]): number {
   const rates = excess.flatMap((one) => {
     if (one === null || one.bytes.length < 2) return [];
     const { timesNs, bytes } = one;
-    const own = Array.from({ length: bytes.length - 1 }, (_, index) =>
-      Math.abs((bytes[index + 1] - bytes[index]) / (timesNs[index + 1] - timesNs[index])),
-    );
+    const own = ROOM.take(bytes.length - 1).subarray(0, bytes.length - 1);
+    for (let index = 0; index < own.length; index++)
+      own[index] = Math.abs((bytes[index + 1] - bytes[index]) / (timesNs[index + 1] - timesNs[index]));
     return [median(own)];
   });
   return rates.length === 0 ? 0 : median(rates);

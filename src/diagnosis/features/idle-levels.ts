@@ -9,6 +9,7 @@
  * plateau under load then looks like loss when it ends, or like gain; a gain is impossible, and so tells when that
  * happens. Callers must weigh a shift against simultaneous ones elsewhere.
  */
+import { Room } from './room.js';
 import type { Column } from './samples.js';
 import type { Interval } from './context.js';
 
@@ -35,12 +36,20 @@ export const IDLE_TOLERANCE_BYTES = 8192;
 /** A pair is usable when it is closer than this share of the poll interval. */
 const NEAR = 0.25;
 
-/** Readings of both counters, near enough to each other; sent minus received. */
+/** Readings of both counters, near enough to each other; sent minus received. Good until the next are made. */
 interface Pairs {
   count: number;
   timesNs: Float64Array;
   gaps: Float64Array;
 }
+
+const ROOMS = {
+  times: new Room(),
+  gaps: new Room(),
+  mirroredTimes: new Room(),
+  mirroredGaps: new Room(),
+  backwards: new Room(),
+};
 
 /** @returns null when the samples can't be paired, or lie now before and now after each other */
 export function idleLevels(sent: Column, received: Column): IdleLevels | null {
@@ -48,10 +57,10 @@ export function idleLevels(sent: Column, received: Column): IdleLevels | null {
   if (pairs.count < 2 * SUPPORT || (receiverLater && receiverEarlier)) return null;
   // Seen backwards and upside down, an early receiver's readings obey the law of a late one's.
   const readings = receiverEarlier ? mirrored(pairs) : pairs;
-  const levels = twoPlateaus(readings.gaps);
+  const levels = twoPlateaus(readings.gaps, readings.count);
   if (levels === null) {
     const gain = seemingGain(readings, receiverEarlier);
-    return { shift: null, gain, constant: gain === null && isConstant(readings.gaps) };
+    return { shift: null, gain, constant: gain === null && isConstant(readings.gaps, readings.count) };
   }
   const [low, high] = receiverEarlier ? [-levels[1], -levels[0]] : levels;
   return { shift: shiftBetween(pairs, low, high), gain: null, constant: false };
@@ -59,15 +68,17 @@ export function idleLevels(sent: Column, received: Column): IdleLevels | null {
 
 /** Time of a fall: the last reading on the high plateau and the first of those on the low one. */
 function seemingGain({ count, timesNs, gaps }: Pairs, mirror: boolean): Interval | null {
-  const levels = twoPlateaus(gaps.slice().reverse());
+  const backwards = ROOMS.backwards.take(count);
+  for (let at = 0; at < count; at++) backwards[at] = gaps[count - 1 - at];
+  const levels = twoPlateaus(backwards, count);
   if (levels === null) return null;
-  const last = gaps.findLastIndex((gap) => near(gap, levels[1]));
+  const last = lastNear(gaps, count, levels[1]);
   const [one, other] = [timesNs[last], timesNs[Math.min(last + 1, count - 1)]];
   return mirror ? { fromNs: -other, toNs: -one } : { fromNs: one, toNs: other };
 }
 
 function pair(sent: Column, received: Column) {
-  const [timesNs, gaps] = [new Float64Array(sent.count), new Float64Array(sent.count)];
+  const [timesNs, gaps] = [ROOMS.times.take(sent.count), ROOMS.gaps.take(sent.count)];
   const { count: others, timesNs: receivedNs, values } = received;
   let count = 0;
   let receiverLater = false;
@@ -88,7 +99,7 @@ function pair(sent: Column, received: Column) {
     receiverLater ||= receivedNs[next] > timeNs;
     receiverEarlier ||= receivedNs[next] < timeNs;
   }
-  const pairs: Pairs = { count, timesNs: timesNs.subarray(0, count), gaps: gaps.subarray(0, count) };
+  const pairs: Pairs = { count, timesNs, gaps };
   return { pairs, receiverLater, receiverEarlier };
 }
 
@@ -100,27 +111,34 @@ function shortestStepNs({ count, timesNs }: Column): number {
   return Number.isFinite(shortest) ? shortest : 0;
 }
 
-const mirrored = ({ count, timesNs, gaps }: Pairs): Pairs => ({
-  count,
-  timesNs: timesNs.map((timeNs) => -timeNs).reverse(),
-  gaps: gaps.map((gap) => -gap).reverse(),
-});
+function mirrored({ count, timesNs, gaps }: Pairs): Pairs {
+  const mirror = {
+    count,
+    timesNs: ROOMS.mirroredTimes.take(count),
+    gaps: ROOMS.mirroredGaps.take(count),
+  };
+  for (let at = 0; at < count; at++) {
+    mirror.timesNs[at] = -timesNs[count - 1 - at];
+    mirror.gaps[at] = -gaps[count - 1 - at];
+  }
+  return mirror;
+}
 
 const near = (gap: number, level: number): boolean => Math.abs(gap - level) <= IDLE_TOLERANCE_BYTES;
 
 /** The plateau of the highest readings before a step and of those after it; null without such a step. */
-function twoPlateaus(gaps: Float64Array): [number, number] | null {
+function twoPlateaus(gaps: Float64Array, count: number): [number, number] | null {
   let top = -Infinity;
   let support = 0;
-  for (let index = 0; index < gaps.length; index++) {
+  for (let index = 0; index < count; index++) {
     const gap = gaps[index];
     if (gap <= top + IDLE_TOLERANCE_BYTES) {
       if (near(gap, top)) support++;
       continue;
     }
-    if (support >= SUPPORT && countNear(gaps, index, gaps.length, top) === 0) {
-      const highest = highestFrom(gaps, index);
-      if (countNear(gaps, index, gaps.length, highest) >= SUPPORT) return [top, highest];
+    if (support >= SUPPORT && countNear(gaps, index, count, top) === 0) {
+      const highest = highestFrom(gaps, index, count);
+      if (countNear(gaps, index, count, highest) >= SUPPORT) return [top, highest];
     }
     top = gap;
     support = 1;
@@ -128,10 +146,10 @@ function twoPlateaus(gaps: Float64Array): [number, number] | null {
   return null;
 }
 
-function isConstant(gaps: Float64Array): boolean {
-  const top = highestFrom(gaps, 0);
-  const third = Math.floor(gaps.length / 3);
-  return countNear(gaps, 0, third, top) > 0 && countNear(gaps, gaps.length - third, gaps.length, top) > 0;
+function isConstant(gaps: Float64Array, count: number): boolean {
+  const top = highestFrom(gaps, 0, count);
+  const third = Math.floor(count / 3);
+  return countNear(gaps, 0, third, top) > 0 && countNear(gaps, count - third, count, top) > 0;
 }
 
 function countNear(gaps: Float64Array, from: number, to: number, level: number): number {
@@ -140,22 +158,33 @@ function countNear(gaps: Float64Array, from: number, to: number, level: number):
   return count;
 }
 
-function highestFrom(gaps: Float64Array, from: number): number {
+function highestFrom(gaps: Float64Array, from: number, to: number): number {
   let highest = -Infinity;
-  for (let index = from; index < gaps.length; index++) if (gaps[index] > highest) highest = gaps[index];
+  for (let index = from; index < to; index++) if (gaps[index] > highest) highest = gaps[index];
   return highest;
 }
 
-function shiftBetween({ timesNs, gaps }: Pairs, low: number, high: number): LevelShift | null {
-  const last = gaps.findLastIndex((gap) => near(gap, low));
-  const settled = gaps.findIndex((gap, index) => index > last && near(gap, high));
-  if (last < 0 || settled < 0) return null;
-  const left = gaps.findIndex(
-    (gap, index) => index > last && gap > low + IDLE_TOLERANCE_BYTES && gap <= high + IDLE_TOLERANCE_BYTES,
-  );
+/** Place of the last reading at a level; -1 without any. */
+function lastNear(gaps: Float64Array, count: number, level: number): number {
+  let last = count - 1;
+  while (last >= 0 && !near(gaps[last], level)) last--;
+  return last;
+}
+
+function shiftBetween({ count, timesNs, gaps }: Pairs, low: number, high: number): LevelShift | null {
+  const last = lastNear(gaps, count, low);
+  let settled = last + 1;
+  while (settled < count && !near(gaps[settled], high)) settled++;
+  if (last < 0 || settled === count) return null;
+  let left = last + 1;
+  while (
+    left < count &&
+    !(gaps[left] > low + IDLE_TOLERANCE_BYTES && gaps[left] <= high + IDLE_TOLERANCE_BYTES)
+  )
+    left++;
   return {
     bytes: high - low,
-    began: { fromNs: timesNs[last], toNs: timesNs[left < 0 ? settled : left] },
+    began: { fromNs: timesNs[last], toNs: timesNs[left < count ? left : settled] },
     settledNs: timesNs[settled],
   };
 }

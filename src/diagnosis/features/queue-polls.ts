@@ -31,16 +31,17 @@ export interface QueuePoll extends Interval {
 /** By device; empty for hosts. */
 export function observeQueuePolls(context: Context): QueuePoll[][] {
   const { topology } = context;
+  const classes = context.classesOf('queue_depth_max_bytes');
   return topology.devices.map(({ role, ports }) =>
-    role === 'switch' ? ports.flatMap((port) => pollsOf(context, port)) : [],
+    role === 'switch' ? ports.flatMap((port) => pollsOf(context, port, classes)) : [],
   );
 }
 
-function pollsOf(context: Context, port: number): QueuePoll[] {
+function pollsOf(context: Context, port: number, classes: readonly number[]): QueuePoll[] {
   const { topology } = context;
   const { rateGbps } = topology.links[topology.ports[port].link];
   const held = context.once(observeHeldPorts)[port];
-  return context.classesOf('queue_depth_max_bytes').flatMap((priority): QueuePoll[] => {
+  return classes.flatMap((priority): QueuePoll[] => {
     const watermark = readQueue(context, 'queue_depth_max_bytes', port, priority);
     // nearly all queues of a fabric
     if (isStill(watermark) && watermark.values[0] === 0) return [];

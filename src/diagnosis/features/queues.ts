@@ -9,7 +9,8 @@ import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
-import { gainWithin, increments, samplesWithin } from './samples.js';
+import { gainWithin, increments, rises, samplesWithin } from './samples.js';
+import type { Increment } from './samples.js';
 
 /** A port that sends so much of its speed over a whole poll is full. */
 const FULL = 0.9;
@@ -38,6 +39,18 @@ export const readQueue = (
 
 export const allQueues = (context: Context, metric: MetricName, port: number): Series[] =>
   context.once(classesTold).flatMap((priority) => readQueue(context, metric, port, priority) ?? []);
+
+const NEVER: readonly Increment[] = [];
+
+/** Polls in which a counter of any queue of a port rose. */
+export function queueRises(context: Context, metric: MetricName, port: number): readonly Increment[] {
+  let found = NEVER;
+  for (const priority of context.once(classesTold)) {
+    const own = rises(readQueue(context, metric, port, priority));
+    if (own.length > 0) found = [...found, ...own];
+  }
+  return found;
+}
 
 /** Traffic classes of which any queue is told, in rising order: few of the eight (IEEE 802.1p). */
 function classesTold(context: Context): number[] {

@@ -159,6 +159,14 @@ function gainsOf(series: Series | undefined, least: number): Increment[] {
   return result;
 }
 
+/** Whether a counter ever gained anything. */
+export function rose(series: Series | undefined): boolean {
+  if (series?.constant === true) return false;
+  const { count, values } = freshColumn(series);
+  for (let index = 1; index < count; index++) if (values[index] > values[index - 1]) return true;
+  return false;
+}
+
 /** What a counter gained between fresh samples that enclose a part of a stretch; 0 without any. */
 export function gainWithin(series: Series | undefined, { fromNs, toNs }: Interval): number {
   if (series?.constant === true) return 0;
@@ -172,7 +180,7 @@ export function gainWithin(series: Series | undefined, { fromNs, toNs }: Interva
 }
 
 /** Place of the first sample after an instant, or (`at`) at it. */
-function firstAfter(timesNs: Float64Array, count: number, timeNs: number, at = false): number {
+export function firstAfter(timesNs: Float64Array, count: number, timeNs: number, at = false): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;

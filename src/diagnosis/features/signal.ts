@@ -8,8 +8,8 @@
  */
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
-import { freshColumn, freshCount, freshSamples, rises, samplesWithin } from './samples.js';
-import type { Sample } from './samples.js';
+import { firstAfter, freshColumn, freshCount, freshSamples, rises, samplesWithin } from './samples.js';
+import type { Column } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
 /** A link that corrects more than this is worth a look; healthy ones are reported from 1e-12 to 7e-10. */
@@ -43,13 +43,10 @@ export function observeSignals(context: Context): SignalObservation[] {
 }
 
 function observeSignal(context: Context, port: number, limit: number): SignalObservation {
-  const ratios = freshSamples(context.readPort('port_fec_pre_ber', port));
-  const bad = ratios.filter(({ value }) => value >= limit);
+  const ratios = freshColumn(context.readPort('port_fec_pre_ber', port));
+  const bad = badPolls(ratios, limit, context.window);
   const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, port));
-  const signs: Interval[] = [
-    ...bad.map((sample) => ({ fromNs: before(ratios, sample, context.window), toNs: sample.timeNs })),
-    ...rises.flatMap((some) => some ?? []),
-  ];
+  const signs: Interval[] = [...bad, ...rises.flatMap((some) => some ?? [])];
   const first = signs.reduce<Interval | null>(
     (one, other) => (one === null || other.toNs < one.toNs ? other : one),
     null,
@@ -57,7 +54,7 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
   const during = first && { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) };
   return {
     errs: bad.length > 0 || steady(rises[0], ratios) || (wasRead(ratios, during) ? false : alone(rises)),
-    worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ value }) => value)),
+    worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ ratio }) => ratio)),
     damage: {
       port_fec_uncorrected_codewords: seen(rises[0]),
       port_rx_errors: seen(rises[1]),
@@ -67,11 +64,26 @@ function observeSignal(context: Context, port: number, limit: number): SignalObs
   };
 }
 
+interface BadPoll extends Interval {
+  ratio: number;
+}
+
+const NONE: readonly BadPoll[] = [];
+
+/** Polls with a ratio that stands out, each from the poll before it on. */
+function badPolls({ count, timesNs, values }: Column, limit: number, window: Interval): readonly BadPoll[] {
+  let found: BadPoll[] | null = null;
+  for (let index = 0; index < count; index++) {
+    if (values[index] < limit) continue;
+    const fromNs = index === 0 ? window.fromNs : timesNs[index - 1];
+    (found ??= []).push({ fromNs, toNs: timesNs[index], ratio: values[index] });
+  }
+  return found ?? NONE;
+}
+
 /** A ratio from when errors took the link down before the next poll is missing, and those of other times say nothing. */
-const wasRead = (ratios: readonly Sample[], during: Interval | null): boolean =>
-  during === null
-    ? ratios.length > 0
-    : ratios.some(({ timeNs }) => timeNs > during.fromNs && timeNs <= during.toNs);
+const wasRead = (ratios: Column, during: Interval | null): boolean =>
+  during === null ? ratios.count > 0 : nextNs(ratios, during.fromNs) <= during.toNs;
 
 /** Where nobody counts what is corrected, what could not be is all that shows; too few times tell nothing. */
 const alone = ([codewords, frames]: readonly (readonly Interval[] | null)[]): boolean | null =>
@@ -81,10 +93,16 @@ const alone = ([codewords, frames]: readonly (readonly Interval[] | null)[]): bo
 const STEADY_POLLS = 3;
 
 /** FEC gave up in poll after poll, and no ratio in between was healthy: errors are steady, outages are not. */
-function steady(rises: readonly Interval[] | null, ratios: readonly Sample[]): boolean {
+function steady(rises: readonly Interval[] | null, ratios: Column): boolean {
   if (rises === null || rises.length < STEADY_POLLS) return false;
   const [first, last] = [rises[0], rises[rises.length - 1]];
-  return !ratios.some(({ timeNs }) => timeNs > first.toNs && timeNs < last.fromNs);
+  return nextNs(ratios, first.toNs) >= last.fromNs;
+}
+
+/** Time of the first sample after an instant; infinite without one. */
+function nextNs({ count, timesNs }: Column, afterNs: number): number {
+  const next = firstAfter(timesNs, count, afterNs);
+  return next < count ? timesNs[next] : Infinity;
 }
 
 /** Damage in so many polls one after the other: a link that is lost and found does it now and then. */
@@ -102,9 +120,6 @@ function damageOf(context: Context, metric: MetricName, port: number): Interval[
   const series = context.readPort(metric, port);
   return freshCount(series) < 2 ? null : rises(series);
 }
-
-const before = (samples: readonly Sample[], sample: Sample, window: Interval): number =>
-  samples[samples.indexOf(sample) - 1]?.timeNs ?? window.fromNs;
 
 /** Less light than this is less; sensors are noisier than that only when they are broken, dB. */
 const LEAST_FALL_DB = 0.5;

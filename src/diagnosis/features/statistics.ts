@@ -1,11 +1,32 @@
 /**
  * Robust statistics: a fault may fill much of the window, so means and standard deviations are of little use here.
  */
+import { Room } from './room.js';
 
 /** Linear-interpolated quantile of unsorted numbers; NaN when there are none. */
 export function quantile(values: ArrayLike<number>, share: number): number {
-  if (values.length === 0) return NaN;
-  const sorted = Float64Array.from(values).sort();
+  const count = values.length;
+  if (count === 0) return NaN;
+  const numbers = ROOM.take(count);
+  for (let index = 0; index < count; index++) {
+    const value = values[index];
+    if (Number.isNaN(value)) return quantileOfSorted(Float64Array.from(values).sort(), share);
+    numbers[index] = value;
+  }
+  const position = (count - 1) * share;
+  const below = Math.floor(position);
+  select(numbers, count, below + 1);
+  // what comes next is the least of those that selection left behind
+  let [least, next] = [-Infinity, Infinity];
+  for (let index = 0; index <= below; index++) if (numbers[index] > least) least = numbers[index];
+  for (let index = below + 1; index < count; index++) if (numbers[index] < next) next = numbers[index];
+  return below + 1 < count ? least + (next - least) * (position - below) : least;
+}
+
+const ROOM = new Room();
+
+/** NaN stands behind all numbers. */
+function quantileOfSorted(sorted: Float64Array, share: number): number {
   const position = (sorted.length - 1) * share;
   const below = Math.floor(position);
   const above = Math.min(below + 1, sorted.length - 1);
@@ -17,7 +38,9 @@ export const median = (values: ArrayLike<number>): number => quantile(values, 0.
 /** Median absolute deviation, scaled to the standard deviation of normal noise. */
 export function robustSpread(values: ArrayLike<number>): number {
   const centre = median(values);
-  return 1.4826 * median(Float64Array.from(values, (value) => Math.abs(value - centre)));
+  const distances = new Float64Array(values.length);
+  for (let index = 0; index < distances.length; index++) distances[index] = Math.abs(values[index] - centre);
+  return 1.4826 * median(distances);
 }
 
 /** `log(Σ exp(x))` without overflow; -Infinity for an empty list. */
@@ -27,11 +50,18 @@ export function logSumExp(values: readonly number[]): number {
   return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0));
 }
 
-/** Sum of the smallest numbers of a scratch array, which is left in another order. */
-export function sumOfSmallest(values: Float64Array, count: number): number {
+/** Sum of the smallest `least` of the first `count` numbers of an array, which are left in another order. */
+export function sumOfSmallest(values: Float64Array, count: number, least: number): number {
+  select(values, count, least);
+  let sum = 0;
+  for (let index = 0; index < least; index++) sum += values[index];
+  return sum;
+}
+
+/** Moves the smallest `least` of the first `count` numbers to the front, in any order (Hoare's selection). */
+function select(values: Float64Array, count: number, least: number): void {
   let low = 0;
-  let high = values.length - 1;
-  // Hoare's selection: what is left of the parting place is no larger than what is right of it
+  let high = count - 1;
   while (low < high) {
     const pivot = values[(low + high) >> 1];
     let left = low;
@@ -44,11 +74,9 @@ export function sumOfSmallest(values: Float64Array, count: number): number {
       values[left++] = values[right];
       values[right--] = value;
     }
-    if (count <= right) high = right;
-    else if (count > left) low = left;
-    else break;
+    // nothing left of `left` is larger than what is right of `right`
+    if (least <= right) high = right;
+    else if (least > left) low = left;
+    else return;
   }
-  let sum = 0;
-  for (let index = 0; index < count; index++) sum += values[index];
-  return sum;
 }

@@ -19,7 +19,7 @@ import { observeQueuePolls } from './queue-polls.js';
 import type { QueuePoll } from './queue-polls.js';
 import { freshCount, rises, spansAt, union } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
-import { allQueues } from './queues.js';
+import { allQueues, queueRises } from './queues.js';
 
 /** A queue that marks is out of line below this part of the depth at which others do, and above so many times it. */
 const SHALLOW = 0.15;
@@ -250,11 +250,13 @@ function pausesWithoutReason(
 function discardsOf(context: Context, device: number, polls: readonly QueuePoll[]): Interval[] | null {
   const { ports } = context.topology.devices[device];
   const onArrival = ports.map((port) => context.readPort('port_rx_discards', port));
-  const atQueues = ports.map((port) => allQueues(context, 'queue_drop_packets', port));
   const isRead = (series: Series | undefined): boolean => freshCount(series) >= 2;
-  if (!onArrival.some(isRead) && !atQueues.some((some) => some.some(isRead))) return null;
-  const overflows = ports.flatMap((port, index) => {
-    const drops = atQueues[index].flatMap((series) => rises(series));
+  const isTold =
+    onArrival.some(isRead) ||
+    ports.some((port) => allQueues(context, 'queue_drop_packets', port).some(isRead));
+  if (!isTold) return null;
+  const overflows = ports.flatMap((port) => {
+    const drops = queueRises(context, 'queue_drop_packets', port);
     if (drops.length === 0) return [];
     const down = spansAt(context.readPort('port_oper_status', port), 0, context.window.toNs);
     const excused: Interval[] = [...down, ...watchdogSpans(context, port)];
