@@ -316,13 +316,13 @@ export const LIKELIHOODS = likelihood({
   'siblings-fell-idle': { noFault: 1e-4, ...polarised(0.95) },
   /** ... at many switches of a tier together (asked when it is seen). */
   'many-switches-together': { noFault: 0.01, ...polarised(0.9) },
-  /** No NIC paused and nobody else sent at that time (asked when it is seen). */
-  'undisturbed-meanwhile': { noFault: 0.3, ...polarised(0.95) },
+  /** No NIC paused, nobody else sent, no switch dropped and no job stood still to start again then (asked likewise). */
+  'undisturbed-meanwhile': { noFault: 0.3, ...polarised(0.98) },
   /** A queue of the switch marks at a small part of the depth at which others do (asked where others mark). */
   'marks-short-queues': { noFault: 1e-4, ...ecn(0.45), ...pfc(1e-5) },
   /** A queue that is free to send grows far beyond that depth without a mark (asked where others mark). */
   'long-queues-unmarked': { noFault: 1e-4, ...ecn(0.45), ...pfc(1e-4) },
-  /** Either of these in poll after poll (asked when one is seen); a burst may do it once or twice. */
+  /** Either of these, or drops without marks, in poll after poll (asked when one is seen); a burst may do it once or twice. */
   'marks-amiss-for-long': { noFault: 0.02, ...ecn(0.8) },
   /** Ports of switches stand with full queues, each held by one that waits for the next (asked where they are found). */
   'pauses-in-a-circle': { noFault: 1e-8, ...deadlock(0.9) },
@@ -330,6 +330,8 @@ export const LIKELIHOODS = likelihood({
   'pauses-short-queues': { noFault: 1e-6, ...ecn(1e-5), ...pfc(0.4) },
   /** It drops them for want of buffer, as bursts may (asked where it does, and no switch of the fabric ever pauses). */
   'overflows-unpaused': { noFault: 0.02, ...ecn(0.7) },
+  /** Hardly any of those that its queues let through meanwhile was marked (asked likewise). */
+  'drops-unmarked': { noFault: 1e-4, ...ecn(0.7) },
   /** It drops intact packets on arrival (asked where some switch pauses). */
   'discards-on-arrival': { noFault: 1e-6, ...ecn(1e-4), ...pfc(0.6) },
   /** A job that has, or had, ranks on the host was started again, or waits for that; jobs restart for many reasons. */

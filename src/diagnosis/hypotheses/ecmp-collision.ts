@@ -7,7 +7,7 @@
  * incast meets at the last link before one host instead.
  * Not modelled: collisions among the flows of the jobs themselves, which come and go with every run.
  */
-import { deviceId, elementName, elementRef, nicId, portId } from '../../kernel/elements.js';
+import { deviceId, elementName, elementRef, jobId, nicId, portId } from '../../kernel/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import { number, seconds } from '../features/change.js';
@@ -18,8 +18,10 @@ import { atManySwitches, observeIdleSiblings } from '../features/idle-siblings.j
 import { observeNicPauses } from '../features/nic-pause.js';
 import { allQueues, busiest, deepest, marked } from '../features/queues.js';
 import { hostPortsBelow } from '../features/reach.js';
-import { gainWithin } from '../features/samples.js';
+import { observeRestarts } from '../features/restarts.js';
+import { freshSamples, gainWithin } from '../features/samples.js';
 import { median } from '../features/statistics.js';
+import { observeSwitchSettings } from '../features/switch-settings.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { listed, since, until } from '../wording.js';
@@ -78,13 +80,25 @@ function polarised(context: Context): Candidate[] {
   ];
 }
 
-/** Other congestion began near an instant, so that uplinks may have lost their traffic to it. */
+/** Other congestion, drops or a job's standstill began near an instant: uplinks may have lost their traffic to it. */
 function isDisturbed(context: Context, atNs: number): boolean {
   const around = { fromNs: atNs - DISTURBED_NS, toNs: atNs + DISTURBED_NS };
-  return [...context.once(observeNicPauses), ...context.once(observeForeignLoads)].some(({ during }) =>
-    overlaps(during, around),
+  const drops = context
+    .once(observeSwitchSettings)
+    .flatMap(({ discards, overflows }) => discards ?? overflows ?? []);
+  const others = [...context.once(observeNicPauses), ...context.once(observeForeignLoads)];
+  return [...others.map(({ during }) => during), ...drops, ...context.once(standstills)].some((one) =>
+    overlaps(one, around),
   );
 }
+
+/** Of jobs that were started again, each from the last step that its old processes ended. */
+const standstills = (context: Context): Interval[] =>
+  context.once(observeRestarts).map(({ job, stopped }) => {
+    const steps = freshSamples(context.read('job_steps', jobId(job.name)));
+    const last = steps.findLast(({ timeNs }) => timeNs < stopped.toNs);
+    return { fromNs: Math.min(stopped.fromNs, last?.timeNs ?? stopped.fromNs), toNs: stopped.toNs };
+  });
 
 /** Foreign flows from under one switch, each to a receiver of its own. */
 function meeting(context: Context): Candidate[] {

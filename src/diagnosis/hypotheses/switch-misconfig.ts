@@ -14,6 +14,7 @@ import type { Context, Interval } from '../features/context.js';
 import { allQueues, deepest, marked } from '../features/queues.js';
 import { observeSwitchSettings, pausedNeighbours } from '../features/switch-settings.js';
 import type { SwitchSettings } from '../features/switch-settings.js';
+import { dropsUnmarked } from '../features/unmarked-drops.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Hypothesis } from '../likelihoods.js';
@@ -31,7 +32,11 @@ export const switchMisconfig: Family = {
     context
       .once(observeSwitchSettings)
       .flatMap((settings) => [
-        ...candidate(context, settings, ECN, [settings.marksShallow, settings.deepUnmarked]),
+        ...candidate(context, settings, ECN, [
+          settings.marksShallow,
+          settings.deepUnmarked,
+          unmarkedOverflows(context, settings),
+        ]),
         ...candidate(context, settings, PFC, [settings.pausesShallow, settings.discards]),
       ]),
   cause: (context, culprit) => `${what(culprit)} from ${since(culprit)} ${until(context, culprit)}`,
@@ -40,6 +45,10 @@ export const switchMisconfig: Family = {
   steps,
   rivals,
 };
+
+/** Polls in which it dropped what it had not marked; null where it marked, or that is not known. */
+const unmarkedOverflows = (context: Context, { device, overflows }: SwitchSettings): typeof overflows =>
+  overflows !== null && overflows.length > 0 && dropsUnmarked(context, device) === true ? overflows : null;
 
 type Signs = readonly (readonly Interval[] | null)[];
 
@@ -61,7 +70,7 @@ function candidate(
       covers: [`setting ${settings.device}`],
       links: context.topology.devices[settings.device].ports.map((port) => context.topology.ports[port].link),
       device: settings.device,
-      findings: settingFindings(settings),
+      findings: settingFindings(context, settings),
       during: { fromNs: onsetNs ?? first.fromNs, toNs: Math.max(...polls.map(({ toNs }) => toNs)) },
       onsetNs,
     },
@@ -71,8 +80,13 @@ function candidate(
 /** Polls of queues out of line that are no burst. */
 const LONG_POLLS = 5;
 
-function settingFindings(settings: SwitchSettings): Finding[] {
-  const amiss = (settings.marksShallow?.length ?? 0) + (settings.deepUnmarked?.length ?? 0);
+function settingFindings(context: Context, settings: SwitchSettings): Finding[] {
+  const bare = unmarkedOverflows(context, settings);
+  const drops = settings.overflows?.length ? dropsUnmarked(context, settings.device) : null;
+  const amiss = [settings.marksShallow, settings.deepUnmarked, bare].reduce(
+    (sum, polls) => sum + (polls?.length ?? 0),
+    0,
+  );
   const seen = (polls: readonly Interval[] | null) => outcome(polls === null ? null : polls.length > 0);
   return [
     { signature: 'marks-short-queues', outcome: seen(settings.marksShallow) },
@@ -82,6 +96,7 @@ function settingFindings(settings: SwitchSettings): Finding[] {
     { signature: 'discards-on-arrival', outcome: seen(settings.discards) },
     // a switch that drops nothing may as well be one that had no need to pause
     { signature: 'overflows-unpaused', outcome: outcome(settings.overflows?.length ? true : null) },
+    { signature: 'drops-unmarked', outcome: outcome(drops) },
   ];
 }
 
