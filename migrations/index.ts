@@ -4,6 +4,7 @@ import { AddClearedReason1795917600000 } from './1795917600000-add-cleared-reaso
 import { AddOutsideDiagnoses1795924800000 } from './1795924800000-add-outside-diagnoses.js';
 import { KeepEvidenceInParts1795932000000 } from './1795932000000-keep-evidence-in-parts.js';
 import { AddSchedules1795950000000 } from './1795950000000-add-schedules.js';
+import { AddGameDays1797000000000 } from './1797000000000-add-game-days.js';
 
 export const MIGRATIONS = [
   CreateCoreTables1795910400000,
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   AddOutsideDiagnoses1795924800000,
   KeepEvidenceInParts1795932000000,
   AddSchedules1795950000000,
+  AddGameDays1797000000000,
 ];

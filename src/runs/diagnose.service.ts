@@ -11,6 +11,7 @@ import { InputError } from '../kernel/problem.js';
 import { decodeEvidenceFile } from './evidence/arrow.js';
 import { readStored } from './evidence/stored-evidence.js';
 import { RunsService } from './runs.service.js';
+import { refuseSealed } from './sealed-run.js';
 
 @Injectable()
 export class DiagnoseService {
@@ -28,6 +29,7 @@ export class DiagnoseService {
 
   async ofRun(id: string, choice: FabricChoice, window: Window): Promise<Verdict> {
     const run = await this.runs.get(id);
+    refuseSealed(run, 'diagnosis by us');
     const evidence = await readStored(await this.runs.evidence(id));
     const document =
       choice === undefined

@@ -46,6 +46,9 @@ export const EXECUTOR_SETTINGS = Symbol('EXECUTOR_SETTINGS');
 /** Progress is stored at most this often: it is for eyes. */
 const PROGRESS_EVERY_MS = 200;
 
+/** In logs, of a run whose truth is sealed; the reason is in its row. */
+const WITHHELD = 'it failed; why is sealed until its game day opens it';
+
 @Injectable()
 export class RunExecutor {
   private readonly logger = new Logger('RunExecutor');
@@ -79,7 +82,7 @@ export class RunExecutor {
       if (claim.fence > 1) await this.cleanUp(claim, run);
       else await this.begin(claim, run, abort);
     } catch (error) {
-      this.logger.warn(`run ${runId}: ${messageOf(error)}`);
+      this.logger.warn(`run ${runId}: ${run.sealed ? WITHHELD : messageOf(error)}`);
     } finally {
       clearInterval(heartbeat);
       this.stopping.signal.removeEventListener('abort', stop);
@@ -112,8 +115,8 @@ export class RunExecutor {
       const ending = endingOfError(error);
       if (ending.exitCode === EXIT.bug) {
         this.logger.error(
-          `run ${run.id}: ${ending.reason}`,
-          error instanceof Error ? error.stack : undefined,
+          `run ${run.id}: ${run.sealed ? WITHHELD : ending.reason}`,
+          error instanceof Error && !run.sealed ? error.stack : undefined,
         );
       }
       await this.end(claim, ending);

@@ -284,6 +284,8 @@ export async function endRun(manager: EntityManager, run: RunEntity, ending: End
     leaseOwner: null,
     leaseUntil: null,
     endedAt: now,
+    // what is left in place must be known, whoever is to find it out
+    sealed: run.sealed && ending.state !== 'rollback-failed',
   });
   await manager.save(run);
   await recordTransition(manager, run.id, ending.state, ending.reason);

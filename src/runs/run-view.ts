@@ -2,6 +2,17 @@
 import { unknownScores, type Scorecard } from '../scoring/scorecard.js';
 import type { RunEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
+import { sealedState } from './sealed-run.js';
+
+/** What could tell what a sealed run injects, as anybody sees it. */
+const withheld = (run: RunEntity): Record<string, unknown> => ({
+  experiment: 'sealed',
+  experimentId: null,
+  seed: null,
+  state: sealedState(run),
+  reason: null,
+  exitCode: null,
+});
 
 /** A run as REST shows it; truth and results have their own addresses. */
 export function runView(run: RunEntity): Record<string, unknown> {
@@ -12,6 +23,8 @@ export function runView(run: RunEntity): Record<string, unknown> {
     fabric: run.fabricName,
     driver: run.driver,
     scheduleId: run.scheduleId,
+    gameDayId: run.gameDayId,
+    sealed: run.sealed,
     seed: run.seed,
     state: run.state,
     final: isFinal(run.state),
@@ -25,6 +38,7 @@ export function runView(run: RunEntity): Record<string, unknown> {
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,
+    ...(run.sealed ? withheld(run) : {}),
   };
 }
 

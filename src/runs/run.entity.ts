@@ -68,6 +68,14 @@ export class RunEntity {
   @Column({ name: 'schedule_id', type: 'uuid', nullable: true })
   scheduleId: string | null;
 
+  /** The game day that it belongs to. */
+  @Column({ name: 'game_day_id', type: 'uuid', nullable: true })
+  gameDayId: string | null;
+
+  /** What was injected stays unknown to all until a team has committed its diagnosis. */
+  @Column({ type: 'boolean' })
+  sealed: boolean;
+
   @Column({ name: 'abort_requested_at', type: 'timestamptz', nullable: true })
   abortRequestedAt: Date | null;
 

@@ -34,6 +34,7 @@ import type { StoredEvidence } from './evidence/stored-evidence.js';
 import { followEvents } from './run-events.js';
 import { runView } from './run-view.js';
 import { RunsService } from './runs.service.js';
+import { followSealedEvents } from './sealed-run.js';
 
 const listQuery = z.strictObject({
   ...pageQuery,
@@ -41,6 +42,7 @@ const listQuery = z.strictObject({
   fabric: z.string().max(63).optional(),
   experiment: z.string().max(63).optional(),
   schedule: z.uuid().optional(),
+  gameDay: z.uuid().optional(),
   since: z.iso.datetime({ offset: true }).optional(),
 });
 
@@ -68,6 +70,7 @@ export class RunsController {
   @ApiQuery({ name: 'fabric', required: false })
   @ApiQuery({ name: 'experiment', required: false })
   @ApiQuery({ name: 'schedule', required: false, description: 'id of the schedule whose runs' })
+  @ApiQuery({ name: 'gameDay', required: false, description: 'id of the game day whose runs' })
   @ApiQuery({ name: 'since', required: false, description: 'RFC 3339 time' })
   @ApiQuery({ name: 'limit', required: false, type: Number })
   @ApiQuery({ name: 'cursor', required: false })
@@ -94,7 +97,7 @@ export class RunsController {
   @ApiResponse({ status: 404, description: 'no such run' })
   async show(@Param('id') id: string) {
     const run = await this.runs.get(id);
-    return { ...runView(run), plan: planView(run.plan) };
+    return { ...runView(run), plan: run.sealed ? null : planView(run.plan) };
   }
 
   @Sse(':id/events')
@@ -104,13 +107,16 @@ export class RunsController {
     @Param('id') id: string,
     @Headers('last-event-id') lastEventId?: string,
   ): Promise<Observable<MessageEvent>> {
-    await this.runs.get(id);
+    const { sealed } = await this.runs.get(id);
     const after = lastEventId === undefined || !/^\d{1,9}$/.test(lastEventId) ? 0 : Number(lastEventId);
     return new Observable((subscriber) => {
       const stop = new AbortController();
       const pump = async (): Promise<void> => {
-        for await (const event of followEvents(this.dataSource, id, after, stop.signal)) {
-          subscriber.next({ id: String(event.seq), type: event.type, data: { ...event.data, at: event.at } });
+        const events = sealed
+          ? followSealedEvents(this.dataSource, id, stop.signal)
+          : followEvents(this.dataSource, id, after, stop.signal);
+        for await (const { seq, type, data, at } of events) {
+          subscriber.next({ ...(seq === undefined ? {} : { id: String(seq) }), type, data: { ...data, at } });
         }
       };
       pump().then(

@@ -23,6 +23,7 @@ import { isFinal } from './run.machine.js';
 import { BLOCKING_RUN, endRun, recordTransition } from './run-store.js';
 import { unscored } from './run-view.js';
 import { VERSION } from '../platform/version.js';
+import { refuseSealed, sealedState } from './sealed-run.js';
 
 export interface RunRequest {
   experimentId: string;
@@ -34,7 +35,19 @@ export interface RunRequest {
 /** What a run gets that nobody asked for by hand. */
 export interface RunOrigin {
   id: string;
-  scheduleId: string;
+  scheduleId?: string;
+  gameDayId?: string;
+  sealed?: boolean;
+}
+
+/** An experiment to run, stored or sent along. */
+export interface RunSource {
+  /** Null for one that is not stored. */
+  experimentId: string | null;
+  /** As written. */
+  definition: unknown;
+  fabric: FabricChoice;
+  seed?: number;
 }
 
 export interface RunFilter {
@@ -42,6 +55,7 @@ export interface RunFilter {
   fabric?: string;
   experiment?: string;
   schedule?: string;
+  gameDay?: string;
   since?: string;
 }
 
@@ -99,10 +113,18 @@ export class RunsService {
 
   /** Plans a run, which is then to be stored. @throws what it can't start for */
   async prepare(request: RunRequest, origin?: RunOrigin): Promise<RunEntity> {
-    const stored = await this.experiments.get(request.experimentId);
-    const experiment = loadExperiment(stored.definition, refuseFiles).value;
-    const fabric = await this.experiments.resolveFabric(experiment, request.fabric);
-    const seed = request.seed ?? experiment.spec.seed;
+    const { id, definition } = await this.experiments.get(request.experimentId);
+    const { fabric, seed } = request;
+    const run = await this.plan({ experimentId: id, definition, fabric, seed }, origin);
+    run.idempotencyKey = request.idempotencyKey ?? null;
+    return run;
+  }
+
+  /** The same for an experiment that need not be stored. */
+  async plan(source: RunSource, origin?: RunOrigin): Promise<RunEntity> {
+    const experiment = loadExperiment(source.definition, refuseFiles).value;
+    const fabric = await this.experiments.resolveFabric(experiment, source.fabric);
+    const seed = source.seed ?? experiment.spec.seed;
     const plan = await planExperiment({
       experiment,
       fabric: fabric.document,
@@ -114,18 +136,20 @@ export class RunsService {
     return Object.assign(new RunEntity(), {
       id: origin?.id ?? randomUUID(),
       scheduleId: origin?.scheduleId ?? null,
-      experimentId: stored.id,
+      gameDayId: origin?.gameDayId ?? null,
+      sealed: origin?.sealed ?? false,
+      experimentId: source.experimentId,
       experimentName: plan.experiment,
       fabricName: plan.fabric,
       driver: plan.driver,
-      definition: stored.definition,
+      definition: source.definition,
       fabricDefinition: fabric.source,
       plan,
       seed,
       state: 'pending' as const,
       reason: null,
       exitCode: null,
-      idempotencyKey: request.idempotencyKey ?? null,
+      idempotencyKey: null,
       abortRequestedAt: null,
       abortReason: null,
       leaseOwner: null,
@@ -187,6 +211,11 @@ export class RunsService {
     if (filter.schedule !== undefined) {
       query.andWhere('run.scheduleId = :schedule', { schedule: filter.schedule });
     }
+    if (filter.gameDay !== undefined) {
+      query.andWhere('run.gameDayId = :gameDay', { gameDay: filter.gameDay });
+    }
+    // to be found by them would tell them
+    if (filter.state !== undefined || filter.experiment !== undefined) query.andWhere('NOT run.sealed');
     if (filter.since !== undefined)
       query.andWhere('run.createdAt >= :since', { since: new Date(filter.since) });
     if (after !== undefined) {
@@ -201,7 +230,8 @@ export class RunsService {
     return this.dataSource.transaction(async (manager) => {
       const run = await requestAbort(manager, id, reason);
       if (isFinal(run.state) && run.state !== 'aborted') {
-        throw new ConflictError(`the run has ended as ${run.state}`, 'a run that has ended can’t be aborted');
+        const how = run.sealed ? '' : ` as ${run.state}`;
+        throw new ConflictError(`the run has ended${how}`, 'a run that has ended can’t be aborted');
       }
       return run;
     });
@@ -217,7 +247,7 @@ export class RunsService {
       });
       if (run.state !== 'rollback-failed') {
         throw new ConflictError(
-          `the run has the state ${run.state}`,
+          `the run has the state ${run.sealed ? sealedState(run) : run.state}`,
           'only a run that ended as rollback-failed blocks its fabric',
         );
       }
@@ -232,6 +262,7 @@ export class RunsService {
 
   async scorecard(id: string): Promise<Scorecard> {
     const run = await this.get(id);
+    refuseSealed(run, 'scorecard');
     const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
     if (result?.scorecard == null) throw notYet(run, 'scorecard');
     return result.scorecard;
@@ -239,6 +270,7 @@ export class RunsService {
 
   async verdict(id: string): Promise<Verdict> {
     const run = await this.get(id);
+    refuseSealed(run, 'verdict');
     const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
     if (result?.verdict == null) throw notYet(run, 'verdict');
     return result.verdict;
@@ -270,6 +302,10 @@ export async function requestAbort(manager: EntityManager, id: string, reason: s
 }
 
 function notYet(run: RunEntity, what: string): Error {
+  if (run.sealed) {
+    const message = `run ${run.id} has ${isFinal(run.state) ? 'ended without' : 'no'} ${what}`;
+    return new ConflictError(message, `how it ended is sealed; follow /v1/runs/${run.id}/events`);
+  }
   return isFinal(run.state)
     ? new NotFoundError(`run ${run.id} ended as ${run.state} without ${what}`, run.reason ?? undefined)
     : new ConflictError(

@@ -45,10 +45,20 @@ export class DiagnosesService {
   /** @throws InputError when a culprit is no element of the run's fabric */
   async add(runId: string, author: string, verdict: Verdict): Promise<DiagnosisEntity> {
     const run = await this.runs.get(runId);
+    const row = this.rowOf(run, author, verdict);
+    await this.diagnoses.insert(row);
+    return (await this.scored(run, [row]))[0];
+  }
+
+  /**
+   * A diagnosis that is not stored yet.
+   * @throws InputError when a culprit is no element of the run's fabric
+   */
+  rowOf(run: RunEntity, author: string, verdict: Verdict): DiagnosisEntity {
     const { topology, jobs } = fabricOfRun(run);
     requireKnownCulprits(verdict, knownElements(topology, jobs), () => namesOf(topology));
     const now = new Date();
-    const row = Object.assign(new DiagnosisEntity(), {
+    return Object.assign(new DiagnosisEntity(), {
       id: randomUUID(),
       runId: run.id,
       source: 'api' as const,
@@ -57,13 +67,12 @@ export class DiagnosesService {
       alerts: null,
       reason: null,
       score: null,
-      beforeEnd: !isFinal(run.state),
+      // nobody could read the truth before the end, nor while it is sealed
+      beforeEnd: !isFinal(run.state) || run.sealed,
       receivedAt: now,
       updatedAt: now,
       scoredAt: null,
     });
-    await this.diagnoses.insert(row);
-    return (await this.scored(run, [row]))[0];
   }
 
   /** All of a run, oldest first. */
@@ -105,7 +114,8 @@ export class DiagnosesService {
   /** The rows, with scores where the run has ended with a truth to compare with. */
   private async scored(run: RunEntity, rows: DiagnosisEntity[]): Promise<DiagnosisEntity[]> {
     const open = rows.filter(({ scoredAt, verdict }) => scoredAt === null && verdict !== null);
-    if (open.length === 0 || !isFinal(run.state)) return rows;
+    // a score while the truth is sealed would let anybody find it by trying
+    if (open.length === 0 || !isFinal(run.state) || run.sealed) return rows;
     const score = await this.scorer(run);
     if (score === undefined) return rows;
     for (const row of open) {
