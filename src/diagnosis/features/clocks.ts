@@ -41,6 +41,8 @@ const LEAST_DOUBT = 0.5;
 const AGREE_NS = 30e6;
 /** Rounds in which devices settle among their neighbours. */
 const SETTLING_ROUNDS = 10;
+/** Counters of one device that are read one after the other by a busy agent are that far apart; no clock is moved for it. */
+const MOST_SLIGHT_NS = 50e6;
 /** What clocks may still differ by, ns: the least that explains what counters show. */
 const SLACKS_NS = [20e6, 50e6, 100e6, 200e6, 400e6, 800e6, 1.25e9];
 
@@ -50,16 +52,23 @@ export function alignedContext(input: DiagnosisInput): Context {
   const asked = linksOf(context, LINKS_ASKED);
   const contradicted = asked.some((link) => contradicts(context, link));
   const fits = new Fits(context);
-  if (!contradicted && !inDoubt(context, asked, fits)) return context;
+  const slightNs = contradicted ? slackOf(context, asked, MOST_SLIGHT_NS) : undefined;
+  if ((!contradicted || slightNs !== undefined) && !inDoubt(context, asked, fits)) {
+    return slightNs === undefined ? context : new Context(input, slightNs);
+  }
   const offsets = settle(context, linksOf(context, LINKS_FITTED), fits);
   const aligned = { ...input, evidence: { ...input.evidence, series: shiftAll(context, input, offsets) } };
   const once = new Context(aligned);
   const left = asked.filter((link) => contradicts(once, link));
   if (left.length === 0 && offsets.every((offset) => offset === 0)) return context;
-  const slackNs = SLACKS_NS.find((slack) => !left.some((link) => isEarly(once, link, slack)));
+  const slackNs = slackOf(once, left, Infinity);
   // polls at phases of their own may fit better when moved, and then contradict each other
   return !contradicted && slackNs !== SLACKS_NS[0] ? context : new Context(aligned, slackNs);
 }
+
+/** The least slack up to `mostNs` that explains what the counters of these links show; undefined when none does. */
+const slackOf = (context: Context, links: readonly Link[], mostNs: number): number | undefined =>
+  SLACKS_NS.find((slackNs) => slackNs <= mostNs && !links.some((link) => isEarly(context, link, slackNs)));
 
 /** Bytes are received before they are sent, for which clocks may be the reason: with clocks far enough apart they are not. */
 const contradicts = (context: Context, link: Link): boolean =>

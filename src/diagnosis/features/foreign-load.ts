@@ -59,6 +59,7 @@ export function observeForeignLoads(context: Context): ForeignLoad[] {
   const received = byteAccounts(context, 1);
   const sent = byteAccounts(context, 0);
   const noise = pollNoise(received);
+  const sentNoise = pollNoise(sent);
   const found = context.topology.nics.flatMap(
     (nic) => loadOf(context, nic, received[nic.index], noise) ?? [],
   );
@@ -66,7 +67,7 @@ export function observeForeignLoads(context: Context): ForeignLoad[] {
     (load) => !moved(received, load) && !isRepeats(context, context.topology.nics[load.nic], load),
   );
   return loads
-    .map((load) => ({ ...load, senders: sendersOf(context, sent, load) }))
+    .map((load) => ({ ...load, senders: sendersOf(context, sent, sentNoise, load) }))
     .filter((load) => wasSent(sent, loads, load));
 }
 
@@ -140,11 +141,18 @@ function certainGain({ least, most }: ByteAccount, from: number, to: number): nu
   return Math.max(...least.subarray(to, to + 1 + POLLS_AROUND)) - Math.min(...before);
 }
 
-function sendersOf(context: Context, sent: readonly (ByteAccount | null)[], load: Received): ForeignSender[] {
+/** @param bytesPerNs what one poll is off by, bytes/ns */
+function sendersOf(
+  context: Context,
+  sent: readonly (ByteAccount | null)[],
+  bytesPerNs: number,
+  load: Received,
+): ForeignSender[] {
   const lastsNs = load.during.toNs - load.during.fromNs;
   const { nics } = context.topology;
   const gains = sent.map((excess) => (excess === null ? 0 : gainOf(excess, excess.bytes, load.during)));
-  const noise = median(gains.map((gain) => Math.abs(gain)));
+  // where most NICs send to it, their median is no noise; what their own polls are off by is, added up
+  const noise = Math.min(median(gains.map((gain) => Math.abs(gain))), bytesPerNs * lastsNs);
   const senders = nics.flatMap((nic): ForeignSender[] => {
     const bytes = gains[nic.index];
     const least = Math.max(LEAST_SENDER_SHARE * nicBytesPerNs(context, nic) * lastsNs, STANDS_OUT * noise);
