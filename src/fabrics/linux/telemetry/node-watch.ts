@@ -107,11 +107,13 @@ export class NodeWatch {
   }
 
   private async readCounters(): Promise<void> {
+    const askedNs = monotonicNs();
     const [queueText, counterText] = await Promise.all([
       this.tc.ask('qdisc show', ANSWER_MS),
       this.nft.ask(`list counters table netdev ${this.table}`, ANSWER_MS),
     ]);
-    const atNs = monotonicNs();
+    // They were read somewhere in between.
+    const atNs = (askedNs + monotonicNs()) / 2;
     const queues = parseQueues(queueText);
     this.noteDepths(queues);
     this.tell({

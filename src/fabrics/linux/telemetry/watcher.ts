@@ -1,8 +1,9 @@
 /**
  * The program that watches a lab: a process of its own, so that stamps are those of the reading and not of a busy drill.
  *
- * Reads its configuration as one line, polls all devices together at fixed intervals, tells what they say line by line, and
- * ends when its collector does. It runs with priority, like the workers, for the same reason.
+ * Reads its configuration as one line, polls each device at fixed intervals, tells what they say line by line, and ends
+ * when its collector does. Devices take turns, so that none waits for the answers of others to be read before it gets its
+ * stamp. It runs with priority, like the workers, for the same reason.
  */
 import { createInterface } from 'node:readline';
 import { raisePriority } from '../job/raise-priority.js';
@@ -25,13 +26,9 @@ function watch(configuration: WatchConfiguration): NodeWatch[] {
     one.start();
     void one.poll();
   }
-  setInterval(() => {
-    rounds++;
-    for (const one of switches) void one.poll();
-  }, switchIntervalNs / 1e6);
-  setInterval(() => {
-    for (const one of hosts) void one.poll();
-  }, hostIntervalNs / 1e6);
+  inTurn(switches, switchIntervalNs / 1e6);
+  inTurn(hosts, hostIntervalNs / 1e6);
+  setInterval(() => rounds++, switchIntervalNs / 1e6);
   setInterval(() => {
     for (const one of switches) void one.look();
   }, lookNs / 1e6);
@@ -40,6 +37,20 @@ function watch(configuration: WatchConfiguration): NodeWatch[] {
     tell({ reading: 'cost', cpuMs: cpuMsOf(pids), rounds });
   }, COST_MS);
   return watches;
+}
+
+/** Polls each at the same interval, spread evenly over it. */
+function inTurn(watches: readonly NodeWatch[], everyMs: number): void {
+  watches.forEach((one, index) => {
+    const poll = (): void => void one.poll();
+    setTimeout(
+      () => {
+        setInterval(poll, everyMs);
+        poll();
+      },
+      (everyMs * (index + 1)) / watches.length,
+    );
+  });
 }
 
 raisePriority();
