@@ -5,6 +5,7 @@ import { AddOutsideDiagnoses1795924800000 } from './1795924800000-add-outside-di
 import { KeepEvidenceInParts1795932000000 } from './1795932000000-keep-evidence-in-parts.js';
 import { AddSchedules1795950000000 } from './1795950000000-add-schedules.js';
 import { AddGameDays1797000000000 } from './1797000000000-add-game-days.js';
+import { AddGates1798000000000 } from './1798000000000-add-gates.js';
 
 export const MIGRATIONS = [
   CreateCoreTables1795910400000,
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   KeepEvidenceInParts1795932000000,
   AddSchedules1795950000000,
   AddGameDays1797000000000,
+  AddGates1798000000000,
 ];

@@ -14,6 +14,9 @@ import { MIGRATIONS } from '../migrations/index.js';
 import { ExperimentEntity } from './experiments/experiment.entity.js';
 import { SchemasController } from './experiments/schemas.controller.js';
 import { FabricEntity } from './fabrics/stored/fabric.entity.js';
+import type { GateWorkerSettings } from './gates/gate-worker.js';
+import { GATE_ENTITIES } from './gates/gate.entity.js';
+import { GatesApiModule, GatesWorkerModule } from './gates/gates.module.js';
 import { EnvironmentError } from './kernel/problem.js';
 import { describeApi } from './openapi.js';
 import { AuthModule } from './platform/auth/auth.module.js';
@@ -44,6 +47,8 @@ export interface AppParts {
   api: boolean;
   /** Take runs from the queue; settings replace the defaults. */
   worker: boolean | Partial<ExecutorSettings>;
+  /** Replaces settings of a worker's gates. */
+  gates?: Partial<GateWorkerSettings>;
   /** Start what is scheduled; an API does unless this is false. */
   schedules?: boolean;
 }
@@ -55,7 +60,7 @@ export interface RunningApp {
 }
 
 const SCHEMA = {
-  entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES, ...SCHEDULE_ENTITIES],
+  entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES, ...SCHEDULE_ENTITIES, ...GATE_ENTITIES],
   migrations: MIGRATIONS,
 };
 const MOST_BODY = '20mb';
@@ -73,8 +78,12 @@ export class AppModule {
         QueueModule.forRoot(config),
         AuthModule.forRoot(config),
         HealthModule,
-        ...(parts.api ? [RunsApiModule, SchedulesModule.forRoot(parts.schedules ?? true)] : []),
-        ...(parts.worker === false ? [] : [workerModule(parts.worker)]),
+        ...(parts.api
+          ? [RunsApiModule, GatesApiModule, SchedulesModule.forRoot(parts.schedules ?? true)]
+          : []),
+        ...(parts.worker === false
+          ? []
+          : [workerModule(parts.worker), GatesWorkerModule.forRoot(parts.gates)]),
       ],
       controllers: parts.api ? [SchemasController] : [],
       providers: [{ provide: CONFIG, useValue: config }],

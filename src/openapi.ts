@@ -8,6 +8,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { PUBLISHED_SCHEMAS } from './experiments/schemas.controller.js';
 import { runOptionsSchema } from './experiments/experiments.controller.js';
 import { importSchema } from './fabrics/stored/fabrics.controller.js';
+import { gateRequestSchema } from './gates/gate-request.js';
 import { inputJsonSchema } from './kernel/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { verdictSchema } from './runs/diagnoses/verdict-body.js';
@@ -30,6 +31,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     RunOptions: runOptionsSchema,
     FabricImport: importSchema,
     Diagnose: diagnoseSchema,
+    Gate: gateRequestSchema,
     Verdict: verdictSchema,
   };
   const published = Object.entries(schemas).map(([name, schema]): [string, Record<string, unknown>] => [

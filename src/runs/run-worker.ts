@@ -14,7 +14,8 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../platform/config/config.js';
-import { RUN_QUEUE, type RunQueue, type RunWorker as QueueWorker } from '../platform/queue/run-queue.js';
+import type { QueueWorker } from '../platform/queue/queue-backend.js';
+import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
 import { FINAL_STATES } from '../scoring/scorecard.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
 

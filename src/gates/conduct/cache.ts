@@ -37,7 +37,19 @@ export interface RunStore {
 /** Digest of everything that a run's figures depend on. */
 export function runKey({ experiment, fabric, seed, needs }: SideInput, program: string): string {
   const { description: _, objectives: __, seed: ___, fabric: ____, ...spec } = experiment.spec;
-  return contentDigest({ experiment: spec, fabric: fabric.spec, seed, needs, program });
+  const parts = {
+    experiment: digestOf(experiment, spec),
+    fabric: digestOf(fabric, fabric.spec),
+  };
+  return contentDigest({ ...parts, seed, needs, program });
+}
+
+/** A gate asks for the same documents at each seed, and some are large. */
+const digests = new WeakMap<object, string>();
+function digestOf(document: object, content: unknown): string {
+  const known = digests.get(document) ?? contentDigest(content);
+  digests.set(document, known);
+  return known;
 }
 
 /** Looks into the store before it executes, and stores what was executed. */
@@ -90,8 +102,12 @@ export class FolderStore implements RunStore {
   }
 }
 
+let program: string | undefined;
+
 /** Digest of the compiled program, of all its files, and of what runs it. */
-export function programDigest(): string {
+export const programDigest = (): string => (program ??= digestOfFiles());
+
+function digestOfFiles(): string {
   const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
   const hash = createHash('sha256').update(process.version);
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>

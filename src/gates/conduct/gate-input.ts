@@ -6,7 +6,8 @@ import type { FabricDocument } from '../../experiments/definition/fabric-documen
 import type { Suite } from '../../experiments/definition/suite.js';
 import { planLooks, type Look } from '../../gate/looks.js';
 import { parseSuiteObjectives, type SuiteObjective } from '../../gate/suite-objective.js';
-import { InputError } from '../../kernel/problem.js';
+import { unsupportedError } from '../../drill/plan.js';
+import { InputError, type InputIssue } from '../../kernel/problem.js';
 import { planExperiment } from '../../experiments/planning.js';
 
 export const SIDES = ['baseline', 'candidate'] as const;
@@ -55,26 +56,39 @@ export function checkGate(input: GateInput): CheckedGate {
 }
 
 /**
- * What can't be compared at all, and why: experiments that can't be planned on one of the fabrics with the first seed.
+ * Refuses a gate that could compare nothing, such as one between fabrics of which no experiment finds its targets on both.
+ * One experiment that can be planned on both sides is enough: the report says what could not be compared.
+ * @throws InputError with the reason for each experiment, at its place in the suite
  */
-export async function refusedExperiments(gate: CheckedGate): Promise<Map<string, string>> {
-  const refused = new Map<string, string>();
-  for (const experiment of gate.experiments) {
-    for (const side of SIDES) {
-      try {
-        const seed = gate.suite.spec.firstSeed;
-        await planExperiment({ experiment, fabric: gate[side], seed });
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        refused.set(
-          experiment.metadata.name,
-          refusal(side, error.issues.map(({ message }) => message).join('; ')),
-        );
-        break;
-      }
+export async function refuseIncomparable(gate: CheckedGate): Promise<void> {
+  const issues: InputIssue[] = [];
+  for (const [at, experiment] of gate.experiments.entries()) {
+    const reason = await refusalOf(gate, experiment);
+    if (reason === undefined) return;
+    issues.push({
+      pointer: `/spec/experiments/${at}`,
+      message: `"${experiment.metadata.name}" can’t be compared: ${reason}`,
+    });
+  }
+  const hint = 'a gate needs one experiment at least that can be run on both fabrics';
+  throw new InputError(issues.map((issue, at) => (at === issues.length - 1 ? { ...issue, hint } : issue)));
+}
+
+async function refusalOf(gate: CheckedGate, experiment: Experiment): Promise<string | undefined> {
+  for (const side of SIDES) {
+    try {
+      const plan = await planExperiment({
+        experiment,
+        fabric: gate[side],
+        seed: gate.suite.spec.firstSeed,
+      });
+      if (plan.unsupported.length > 0) throw unsupportedError(plan);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return refusal(side, error.issues.map(({ message }) => message).join('; '));
     }
   }
-  return refused;
+  return undefined;
 }
 
 export const refusal = (side: Side, problem: string): string =>

@@ -1,11 +1,12 @@
 /**
- * The run queue as a Nest module. It closes with the database, before it: see `Database.beforeClose`.
+ * The queues as a Nest module. They close with the database, before it: see `Database.beforeClose`.
  */
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
 import { DATABASE } from '../database/database.module.js';
 import { LOGGER, type Logger } from '../logging/logger.js';
+import { GATE_QUEUE, gateQueue } from './gate-queue.js';
 import { openRunQueue, RUN_QUEUE } from './run-queue.js';
 
 @Global()
@@ -27,8 +28,17 @@ export class QueueModule {
             return queue;
           },
         },
+        {
+          provide: GATE_QUEUE,
+          inject: [DATABASE, LOGGER],
+          useFactory: (database: Database, logger: Logger) => {
+            const queue = gateQueue(config, database.url, (error) => logger.warn(`queue: ${error.message}`));
+            database.beforeClose(() => queue.close());
+            return queue;
+          },
+        },
       ],
-      exports: [RUN_QUEUE],
+      exports: [RUN_QUEUE, GATE_QUEUE],
     };
   }
 }
