@@ -171,13 +171,23 @@ function wireSums(context: Context, metric: MetricName, nic: Nic, store: Store):
   if (columns.some((column) => column.count < 2 || goesBack(column))) return null;
   const { topology } = context;
   const rateGbps = Math.max(...nic.ports.map((port) => topology.links[topology.ports[port].link].rateGbps));
-  return sumsAt(
-    columns[0].timesNs.subarray(0, columns[0].count),
-    columns,
-    rateGbps * BYTES_PER_NS_PER_GBPS,
-    0,
-    store,
-  );
+  const mostPerNs = rateGbps * BYTES_PER_NS_PER_GBPS;
+  const [first] = columns;
+  return columns.length === 1
+    ? asRead(first, mostPerNs, store)
+    : sumsAt(first.timesNs.subarray(0, first.count), columns, mostPerNs, 0, store);
+}
+
+/** One counter at its own polls: nothing lies between, but it may have risen faster than its port. */
+function asRead({ count, timesNs, values }: Column, mostPerNs: number, store: Store): Sums {
+  const most = store.take(count);
+  most[0] = values[0];
+  for (let index = 1; index < count; index++) {
+    const possible = values[index - 1] + mostPerNs * (timesNs[index] - timesNs[index - 1]);
+    most[index] = Math.min(values[index], possible);
+  }
+  const own = values.subarray(0, count);
+  return { timesNs: timesNs.subarray(0, count), values: own, least: own, most };
 }
 
 function goesBack({ count, values }: Column): boolean {

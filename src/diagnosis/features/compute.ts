@@ -10,6 +10,7 @@ import { rankId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';
+import { Room } from './room.js';
 import { freshColumn } from './samples.js';
 import type { Column, Sample } from './samples.js';
 import { median, quantile } from './statistics.js';
@@ -93,11 +94,13 @@ function peersOf(context: Context, job: Job, metric: MetricName, share: number):
   return { columns, intervalNs, paces };
 }
 
-/** Samples of a rank, each divided by the peers' value at that time. */
+const ROOMS = { times: new Room(), ratios: new Room() };
+
+/** Samples of a rank, each divided by the peers' value at that time. Good until the next. */
 function ratiosTo({ columns, intervalNs, paces }: Peers, rank: number): Column {
   const own = columns[rank];
   if (paces.size === 0) return { count: 0, timesNs: own.timesNs, values: own.values };
-  const [timesNs, values] = [new Float64Array(own.count), new Float64Array(own.count)];
+  const [timesNs, values] = [ROOMS.times.take(own.count), ROOMS.ratios.take(own.count)];
   let count = 0;
   for (let at = 0; at < own.count; at++) {
     const pace = paces.get(Math.round(own.timesNs[at] / intervalNs));
@@ -140,10 +143,14 @@ function slowRank(
   rank: number,
   { count, timesNs, values }: Column,
 ): SlowRank | null {
-  const isSlow = (value: number, at: number): boolean => at < count && value > 1 + SLOW_RATIO;
-  const first = values.findIndex(isSlow);
-  if (first < 0) return null;
-  const slow = values.filter(isSlow);
+  const slow: number[] = [];
+  let [first, last] = [-1, -1];
+  for (let at = 0; at < count; at++) {
+    if (!(values[at] > 1 + SLOW_RATIO)) continue;
+    if (first < 0) first = at;
+    last = at;
+    slow.push(values[at]);
+  }
   if (slow.length < FEWEST_POLLS) return null;
   return {
     job,
@@ -152,7 +159,7 @@ function slowRank(
     ratio: median(slow),
     during: {
       fromNs: first === 0 ? window.fromNs : timesNs[first - 1],
-      toNs: timesNs[values.findLastIndex(isSlow)],
+      toNs: timesNs[last],
     },
     firstSlowNs: timesNs[first],
     hadPast: first > 0,

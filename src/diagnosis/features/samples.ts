@@ -146,8 +146,10 @@ export function gainsBetween({ count, timesNs, values }: Column): Gains {
 export const increments = (series: Series | undefined): Increment[] => gainsOf(series, 0);
 
 /** Those of more than nothing: most counters of trouble never move, and cost nothing here. */
-export const rises = (series: Series | undefined): Increment[] =>
-  series?.constant === true ? [] : gainsOf(series, Number.MIN_VALUE);
+export const rises = (series: Series | undefined): readonly Increment[] =>
+  series === undefined || series.constant === true ? NO_RISES : gainsOf(series, Number.MIN_VALUE);
+
+const NO_RISES: readonly Increment[] = [];
 
 function gainsOf(series: Series | undefined, least: number): Increment[] {
   const { count, timesNs, values } = freshColumn(series);

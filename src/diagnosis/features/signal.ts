@@ -32,20 +32,31 @@ export interface SignalObservation {
   onsetNs: number | null;
 }
 
+/** Nearly all ports of a fabric. */
+const HEALTHY: SignalObservation = {
+  errs: false,
+  worstBer: NaN,
+  damage: { port_fec_uncorrected_codewords: false, port_rx_errors: false },
+  during: null,
+  onsetNs: null,
+};
+
 /** By port: what arrives there. */
 export function observeSignals(context: Context): SignalObservation[] {
-  const worst = context
-    .all('port_fec_pre_ber')
-    .map((series) => median(freshColumn(series).values))
-    .filter((ratio) => !Number.isNaN(ratio));
-  const limit = Math.max(LEAST_BER, worst.length === 0 ? 0 : STANDS_OUT * quantile(worst, 0.9));
-  return context.topology.ports.map((port) => observeSignal(context, port.index, limit));
+  const ratios = context.topology.ports.map(({ index }) =>
+    freshColumn(context.readPort('port_fec_pre_ber', index)),
+  );
+  const usual = ratios.filter(({ count }) => count > 0).map(({ values }) => median(values));
+  const limit = Math.max(LEAST_BER, usual.length === 0 ? 0 : STANDS_OUT * quantile(usual, 0.9));
+  return ratios.map((own, port) => observeSignal(context, port, own, limit));
 }
 
-function observeSignal(context: Context, port: number, limit: number): SignalObservation {
-  const ratios = freshColumn(context.readPort('port_fec_pre_ber', port));
+function observeSignal(context: Context, port: number, ratios: Column, limit: number): SignalObservation {
   const bad = badPolls(ratios, limit, context.window);
   const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, port));
+  if (bad.length === 0 && rises.every((some) => some !== null && some.length === 0) && ratios.count > 0) {
+    return HEALTHY;
+  }
   const signs: Interval[] = [...bad, ...rises.flatMap((some) => some ?? [])];
   const first = signs.reduce<Interval | null>(
     (one, other) => (one === null || other.toNs < one.toNs ? other : one),
@@ -116,7 +127,7 @@ function unbroken(rises: readonly Interval[] | null): boolean {
 
 const seen = (rises: readonly Interval[] | null): boolean | null => rises && rises.length > 0;
 
-function damageOf(context: Context, metric: MetricName, port: number): Interval[] | null {
+function damageOf(context: Context, metric: MetricName, port: number): readonly Interval[] | null {
   const series = context.readPort(metric, port);
   return freshCount(series) < 2 ? null : rises(series);
 }

@@ -72,8 +72,8 @@ function slowStretches(samples: readonly Sample[], limitGbps: number, window: In
 
 /** From the first to the last time the link was slow; null when it never was. */
 export function slowTime({ ends }: SpeedObservation): Interval | null {
+  if (ends.every((end) => end === null || end.length === 0)) return null;
   const all = ends.flatMap((end) => end ?? []);
-  if (all.length === 0) return null;
   return {
     fromNs: Math.min(...all.map(({ fromNs }) => fromNs)),
     toNs: Math.max(...all.map(({ toNs }) => toNs)),

@@ -69,13 +69,14 @@ function slowHosts(context: Context, sides: readonly HostSideObservation[]): Can
   return topology.devices.flatMap((device) => {
     const own = byHost[device.index];
     const slow = own.filter(({ during }) => during !== null);
+    if (slow.length < 2) return [];
     const spans = slow.map(({ during }) => during) as Interval[];
     const during = {
       fromNs: median(spans.map(({ fromNs }) => fromNs)),
       toNs: median(spans.map(({ toNs }) => toNs)),
     };
     const busy = own.filter((side) => slow.includes(side) || keepsUp(context, side, during));
-    if (slow.length < 2 || slow.length < SUSPECT_SHARE * busy.length) return [];
+    if (slow.length < SUSPECT_SHARE * busy.length) return [];
     const candidate: Candidate = {
       hypothesis: 'speed-downgrade/host',
       element: elementRef(deviceId(device.name)),

@@ -106,6 +106,31 @@ describe('a poll column', () => {
   });
 });
 
+describe('the question whether an element ever changed', () => {
+  it('is answered by what was polled so far, whenever it is asked', () => {
+    const rows = fc.array(fc.array(fc.constantFrom(0, -0, 1), { minLength: SIZE, maxLength: SIZE }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(rows, fc.nat(3), (polled, every) => {
+        const column = new PollColumn(new PollClock(10, 3), indices);
+        polled.forEach((row, round) => {
+          column.begin();
+          column.fill(0, SIZE, indices, (element) => row[element]);
+          if (round % (every + 1) !== 0) return;
+          indices.forEach((element) => {
+            const same = polled
+              .slice(0, round + 1)
+              .every((one) => Object.is(one[element], polled[0][element]));
+            expect(column.isConstant(element)).toBe(same);
+          });
+        });
+      }),
+    );
+  });
+});
+
 describe('a view of a polled series', () => {
   it('reads again what it had to forget', () => {
     const { column } = record([[...indices].map((element) => ({ value: element, code: 0 }))]);
