@@ -17,7 +17,9 @@ import type { CommandContext } from './context.js';
 import { readExperiment, resolveFabric } from './definitions.js';
 import { parseChoice, parseSeed } from './flags.js';
 import { examples } from './help.js';
+import { planSchedule, TICKS_SHOWN } from './plan-schedule.js';
 import { planSuite } from './plan-suite.js';
+import { isSchedule, readScheduleFile } from './schedule-file.js';
 import { replayArguments } from './run.js';
 import { isSuite, readSuite } from './suite-file.js';
 
@@ -35,8 +37,10 @@ export function addPlanCommand(
 ): void {
   program
     .command('plan')
-    .argument('<file>', 'experiment or suite file, or file#name')
-    .description('resolved targets, blast radius, undo steps; writes nothing')
+    .argument('<file>', 'experiment, suite or schedule file, or file#name')
+    .description(
+      'resolved targets, blast radius, undo steps, or the next ticks of a schedule; writes nothing',
+    )
     .option('--fabric <ref>', 'plan for another fabric: a stored one’s name, a YAML path, or path#name')
     .option('--seed <n>', 'another seed')
     .option('--baseline <ref>', 'for a suite: the fabric as it is')
@@ -55,6 +59,9 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   const seed = parseSeed(options.seed);
   if (isSuite(file, context.path)) {
     return planSuite(readSuite(file, context.path), options, format, context);
+  }
+  if (isSchedule(file, context.path)) {
+    return planSchedule(readScheduleFile(file, context.path).schedule.value, TICKS_SHOWN, format, context);
   }
   const source = readExperiment(file, context.path);
   const reference = resolveFabric(source, options.fabric, context.path);

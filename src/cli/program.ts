@@ -18,6 +18,7 @@ import { examples } from './help.js';
 import { addPlanCommand } from './plan.js';
 import { addRunCommand } from './run.js';
 import { addRunsCommand } from './runs.js';
+import { addSchedulesCommand } from './schedules.js';
 import { addServeCommand } from './serve.js';
 import { addValidateCommand } from './validate.js';
 
@@ -76,6 +77,7 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addServeCommand(program, act);
   addRunsCommand(program, act);
   addFabricsCommand(program, act);
+  addSchedulesCommand(program, act);
   addFaultsCommand(program, act);
   addBenchCommand(program, act);
   return program;

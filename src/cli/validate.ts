@@ -12,6 +12,7 @@ import type { CommandContext } from './context.js';
 import { readDefinitions, resolveFabric, type ExperimentFile } from './definitions.js';
 import { examples } from './help.js';
 import { SIDES } from '../gates/conduct/gate-input.js';
+import { readScheduleFile } from './schedule-file.js';
 import { readSuite, sideFabric } from './suite-file.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
@@ -19,7 +20,7 @@ type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<voi
 export function addValidateCommand(program: Command, act: Act): void {
   program
     .command('validate')
-    .argument('<file...>', 'experiment, fabric and suite files')
+    .argument('<file...>', 'experiment, fabric, suite and schedule files')
     .description('check files; reports every mistake with line and hint, writes nothing')
     .addHelpText('after', examples(['validate experiments/link-down.yaml', 'validate experiments/*.yaml']))
     .action((files: string[]) => act((context) => validate(files, context)));
@@ -42,7 +43,7 @@ async function validate(files: readonly string[], context: CommandContext): Prom
 
 /** @returns what the file holds */
 async function checkFile(file: string, context: CommandContext): Promise<string[]> {
-  const { experiments, fabrics, suites } = readDefinitions(context.path(file), file);
+  const { experiments, fabrics, suites, schedules } = readDefinitions(context.path(file), file);
   const issues: InputIssue[] = [];
   const collecting = async (step: () => unknown): Promise<void> => {
     try {
@@ -71,12 +72,28 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
       }
     });
   }
+  for (const { value } of schedules) {
+    await collecting(() => checkSchedule(`${file}#${value.metadata.name}`, context));
+  }
   if (issues.length > 0) throw new InputError(unique(issues));
   return [
     ...experiments.map(({ value }) => `Experiment ${value.metadata.name}`),
     ...fabrics.map(({ value }) => `Fabric ${value.metadata.name}`),
     ...suites.map(({ value }) => `Suite ${value.metadata.name}`),
+    ...schedules.map(({ value }) => `Schedule ${value.metadata.name}`),
   ];
+}
+
+/** What it would run is planned, as far as that is at hand. */
+async function checkSchedule(reference: string, context: CommandContext): Promise<void> {
+  const { experiment, fabric, schedule } = readScheduleFile(reference, context.path);
+  if ('stored' in experiment) {
+    context.note(
+      `${reference}: the experiment "${experiment.stored}" is a stored one; creating it checks it too`,
+    );
+  } else if (fabric !== undefined && 'document' in fabric) {
+    await planHere(experiment, fabric.document, schedule.value.spec.seed, context.config);
+  }
 }
 
 /** A fabric beside its experiments is checked with each of them. */

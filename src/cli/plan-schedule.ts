@@ -1,0 +1,39 @@
+/** `plan SCHEDULE` and `schedules next FILE`: the coming ticks of a schedule's file. Nothing is stored or asked for. */
+import { rulesOf } from '../experiments/definition/schedule-rules.js';
+import type { Schedule } from '../experiments/definition/schedule.js';
+import { formatDurationNs } from '../kernel/units.js';
+import { upcomingTicks, type Upcoming } from '../schedules/timing/upcoming.js';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { CommandContext } from './context.js';
+import { table } from './table.js';
+
+/** How many ticks a plan shows. */
+export const TICKS_SHOWN = 10;
+
+export function planSchedule(
+  { metadata, spec }: Schedule,
+  count: number,
+  format: 'text' | 'json',
+  context: CommandContext,
+): ExitCode {
+  const ticks = upcomingTicks(rulesOf(spec), null, Date.now(), count);
+  if (format === 'json') {
+    const { experimentRef, timeZone, suspend } = spec;
+    const plan = { schedule: metadata.name, experimentRef, timeZone, suspend, upcoming: ticks };
+    context.out(`${JSON.stringify(plan, null, 2)}\n`);
+    return EXIT.passed;
+  }
+  const when = spec.cron === undefined ? `once, ${spec.once}` : `"${spec.cron}"`;
+  context.out(`${metadata.name}: ${spec.experimentRef}, ${when} in ${spec.timeZone}\n\n`);
+  context.out(ticks.length === 0 ? 'no tick any more: the time has passed\n' : tickTable(ticks));
+  if (spec.jitter > 0)
+    context.note(`note: each starts up to ${formatDurationNs(spec.jitter)} later (jitter)`);
+  if (spec.suspend) context.note('note: it is suspended (spec.suspend); none of these would run');
+  return EXIT.passed;
+}
+
+export const tickTable = (ticks: readonly Upcoming[]): string =>
+  table(
+    ['local time', 'UTC', 'run'],
+    ticks.map(({ local, nominalAt, skipped }) => [local, nominalAt.replace('.000Z', 'Z'), skipped ?? 'yes']),
+  );

@@ -1,0 +1,326 @@
+/** `schedules list|show|create|delete|suspend|resume|next|ticks`. */
+import type { Command } from 'commander';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError, type InputIssue } from '../kernel/problem.js';
+import { SKIP_REASONS } from '../schedules/timing/decide.js';
+import type { Upcoming } from '../schedules/timing/upcoming.js';
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { ApiClient } from './api-client.js';
+import type { CommandContext } from './context.js';
+import { ProblemError } from './failure.js';
+import { parseChoice, parseWhole } from './flags.js';
+import { examples } from './help.js';
+import { planSchedule, TICKS_SHOWN, tickTable } from './plan-schedule.js';
+import { readScheduleFile, type ScheduleFile } from './schedule-file.js';
+import { looksLikePath } from './definitions.js';
+import { table } from './table.js';
+
+type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
+
+interface ScheduleView {
+  id: string;
+  name: string;
+  experimentRef: string;
+  cron: string | null;
+  once: string | null;
+  timeZone: string;
+  suspendedAt: string | null;
+  suspendReason: string | null;
+  nextAt: string | null;
+}
+
+interface TickView {
+  nominalAt: string;
+  outcome: string;
+  reason: string | null;
+  detail: string | null;
+  runId: string | null;
+}
+
+interface CreateOptions {
+  confirm?: string;
+  replace?: boolean;
+}
+
+interface TicksOptions {
+  outcome?: string;
+  reason?: string;
+  limit: string;
+  output: string;
+}
+
+const MOST_ROWS = 200;
+const MOST_TICKS = 1000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const FORMAT = ['--output <format>', 'text or json', 'text'] as const;
+
+export function addSchedulesCommand(program: Command, act: Act): void {
+  const schedules = program.command('schedules').description('experiments that run by themselves');
+  schedules
+    .command('list')
+    .description('schedules, newest first')
+    .option(...FORMAT)
+    .action((options: { output: string }) => act((context) => list(options, context)));
+  schedules
+    .command('show')
+    .argument('<schedule>', 'name or id')
+    .description('one schedule with its definition and next ticks, as JSON')
+    .action((which: string) => act((context) => show(which, context)));
+  schedules
+    .command('create')
+    .argument('<file>', 'schedule file, or file#name')
+    .description('store a schedule, and the experiment and fabric that it names by file')
+    .option('--replace', 'replace a schedule of this name, and a fabric of the same name')
+    .option('--confirm <fabric>', 'name of the fabric, needed when it is a real one')
+    .addHelpText('after', examples(['schedules create experiments/schedules/nightly.yaml']))
+    .action((file: string, options: CreateOptions) => act((context) => create(file, options, context)));
+  schedules
+    .command('delete')
+    .argument('<schedule>', 'name or id')
+    .description('delete a schedule with its ticks; its runs stay')
+    .action((which: string) => act((context) => remove(which, context)));
+  schedules
+    .command('suspend')
+    .argument('<schedule>', 'name or id')
+    .description('skip every tick until it is resumed')
+    .option('--reason <text>', 'why', 'asked for at the command line')
+    .action((which: string, options: { reason: string }) =>
+      act((context) => turn(which, 'suspend', options, context)),
+    );
+  schedules
+    .command('resume')
+    .argument('<schedule>', 'name or id')
+    .description('go on with the next tick')
+    .action((which: string) => act((context) => turn(which, 'resume', {}, context)));
+  addTickCommands(schedules, act);
+}
+
+function addTickCommands(schedules: Command, act: Act): void {
+  schedules
+    .command('next')
+    .argument('<schedule>', 'name or id of a stored schedule, or a schedule file')
+    .description('the coming ticks, and which of them a blackout takes')
+    .option('--count <n>', 'of a file: how many', String(TICKS_SHOWN))
+    .option(...FORMAT)
+    .action((which: string, options: { count: string; output: string }) =>
+      act((context) => next(which, options, context)),
+    );
+  schedules
+    .command('ticks')
+    .argument('<schedule>', 'name or id')
+    .description('what became of each tick, newest first: a run, or a skip with its reason')
+    .option('--outcome <outcome>', 'only these: run or skip')
+    .option('--reason <reason>', `only skips for this reason: ${SKIP_REASONS.join(', ')}`)
+    .option('--limit <n>', `this many, at most ${MOST_ROWS}`, '20')
+    .option(...FORMAT)
+    .addHelpText('after', examples(['schedules ticks nightly', 'schedules ticks nightly --reason missed']))
+    .action((which: string, options: TicksOptions) => act((context) => ticks(which, options, context)));
+}
+
+/** @throws InputError naming the schedules that there are */
+async function find(client: ApiClient, which: string): Promise<string> {
+  if (UUID.test(which)) return `/v1/schedules/${which}`;
+  const names: string[] = [];
+  for await (const { id, name } of client.pages<ScheduleView>('/v1/schedules')) {
+    if (name === which) return `/v1/schedules/${id}`;
+    names.push(name);
+  }
+  const stored = names.length === 0 ? 'none is stored' : `stored are ${listChoices(names)}`;
+  throw InputError.at('<schedule>', `there is no schedule "${which}"; ${stored}`, nearestHint(which, names));
+}
+
+function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {
+  const format = parseChoice('--output', options.output, ['text', 'json']);
+  return context.withServer(async (client) => {
+    const rows: ScheduleView[] = [];
+    for await (const row of client.pages<ScheduleView>('/v1/schedules')) rows.push(row);
+    if (format === 'json') context.out(`${JSON.stringify(rows, null, 2)}\n`);
+    else if (rows.length > 0) {
+      const cells = rows.map((row) => [
+        row.name,
+        row.experimentRef,
+        row.cron ?? row.once ?? '',
+        row.timeZone,
+        nextOf(row),
+      ]);
+      context.out(table(['name', 'experiment', 'when', 'zone', 'next (UTC)'], cells));
+    }
+    const hint = rows.length === 0 ? 'schedules create FILE' : `schedules ticks ${rows[0].name}`;
+    context.note(`${rows.length === 0 ? 'no schedules yet; try' : 'next'}: ${context.command(hint)}`);
+    return EXIT.passed;
+  });
+}
+
+const nextOf = ({ suspendedAt, nextAt }: ScheduleView): string =>
+  suspendedAt !== null ? 'suspended' : (nextAt?.replace('.000Z', 'Z') ?? 'over');
+
+const show = (which: string, context: CommandContext): Promise<ExitCode> =>
+  context.withServer(async (client) => {
+    const schedule = await client.json('GET', await find(client, which));
+    context.out(`${JSON.stringify(schedule, null, 2)}\n`);
+    return EXIT.passed;
+  });
+
+const remove = (which: string, context: CommandContext): Promise<ExitCode> =>
+  context.withServer(async (client) => {
+    await client.request('DELETE', await find(client, which));
+    context.out(`schedule ${which}: deleted\n`);
+    return EXIT.passed;
+  });
+
+const turn = (
+  which: string,
+  action: 'suspend' | 'resume',
+  body: object,
+  context: CommandContext,
+): Promise<ExitCode> =>
+  context.withServer(async (client) => {
+    const schedule = await client.json<ScheduleView>('POST', `${await find(client, which)}/${action}`, body);
+    context.out(`schedule ${schedule.name}: ${action === 'suspend' ? 'suspended' : 'resumed'}\n`);
+    if (action === 'resume') context.note(`next tick: ${nextOf(schedule)}`);
+    return EXIT.passed;
+  });
+
+async function next(
+  which: string,
+  options: { count: string; output: string },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const format = parseChoice('--output', options.output, ['text', 'json']);
+  const count = parseWhole('--count', options.count, 1, MOST_TICKS);
+  if (looksLikePath(which)) {
+    return planSchedule(readScheduleFile(which, context.path).schedule.value, count, format, context);
+  }
+  return context.withServer(async (client) => {
+    const { upcoming } = await client.json<{ upcoming: Upcoming[] }>('GET', await find(client, which));
+    context.out(format === 'json' ? `${JSON.stringify(upcoming, null, 2)}\n` : tickTable(upcoming));
+    return EXIT.passed;
+  });
+}
+
+function ticks(which: string, options: TicksOptions, context: CommandContext): Promise<ExitCode> {
+  const format = parseChoice('--output', options.output, ['text', 'json']);
+  const query = new URLSearchParams({
+    limit: String(parseWhole('--limit', options.limit, 1, MOST_ROWS)),
+    ...(options.outcome === undefined
+      ? {}
+      : { outcome: parseChoice('--outcome', options.outcome, ['run', 'skip']) }),
+    ...(options.reason === undefined
+      ? {}
+      : { reason: parseChoice('--reason', options.reason, SKIP_REASONS) }),
+  });
+  return context.withServer(async (client) => {
+    const address = `${await find(client, which)}/ticks?${query.toString()}`;
+    const { data } = await client.json<{ data: TickView[] }>('GET', address);
+    if (format === 'json') context.out(`${JSON.stringify(data, null, 2)}\n`);
+    else if (data.length > 0) {
+      const cells = data.map((tick) => [
+        tick.nominalAt.replace('.000Z', 'Z'),
+        tick.reason ?? tick.outcome,
+        whatOf(tick),
+      ]);
+      context.out(table(['tick (UTC)', 'outcome', 'run or reason'], cells));
+    }
+    if (data.length === 0) context.note(query.size > 1 ? 'no tick is like that' : 'no tick yet');
+    return EXIT.passed;
+  });
+}
+
+const whatOf = ({ runId, detail }: TickView): string =>
+  runId === null ? (detail ?? '') : `${runId}${detail === null ? '' : ` (${detail})`}`;
+
+async function create(file: string, options: CreateOptions, context: CommandContext): Promise<ExitCode> {
+  const source = readScheduleFile(file, context.path);
+  return context.withServer(async (client) => {
+    try {
+      const schedule = await store(client, source, options);
+      context.out(`schedule ${schedule.name} stored: ${schedule.id}\n`);
+      context.note(
+        `next tick: ${nextOf(schedule)}; ticks come while a server runs: ${context.command('serve')}`,
+      );
+      return EXIT.passed;
+    } catch (error) {
+      throw located(error, source);
+    }
+  });
+}
+
+async function store(client: ApiClient, source: ScheduleFile, options: CreateOptions): Promise<ScheduleView> {
+  const fabric = await storeFabric(client, source, options);
+  const experimentRef = await storeExperiment(client, source);
+  const { seed } = source.schedule.value.spec;
+  await confirm(client, experimentRef, { fabric, seed }, options);
+  const written = source.schedule.source as { spec: Record<string, unknown> };
+  const spec = { ...written.spec, experimentRef, ...(fabric === undefined ? {} : { fabric }) };
+  const document = { ...written, spec };
+  if (options.replace === true) {
+    const { name } = source.schedule.value.metadata;
+    const { data } = await client.json<{ data: ScheduleView[] }>('GET', `/v1/schedules?name=${name}`);
+    if (data.length > 0) return client.json<ScheduleView>('PUT', `/v1/schedules/${data[0].id}`, document);
+  }
+  return client.json<ScheduleView>('POST', '/v1/schedules', document);
+}
+
+/** @returns the stored fabric's name; undefined for the own one of a stored experiment */
+async function storeFabric(
+  client: ApiClient,
+  { fabric }: ScheduleFile,
+  { replace }: CreateOptions,
+): Promise<string | undefined> {
+  if (fabric === undefined || 'stored' in fabric) return fabric?.stored;
+  const { name } = fabric.document.value.metadata;
+  try {
+    await client.json('POST', '/v1/fabrics', fabric.document.source);
+  } catch (error) {
+    if (!(error instanceof ProblemError && error.status === 409 && replace === true)) throw error;
+    await client.json('PUT', `/v1/fabrics/${name}`, fabric.document.source);
+  }
+  return name;
+}
+
+/** By name where that gives this content: a name is read better, an id always holds. */
+async function storeExperiment(client: ApiClient, { experiment }: ScheduleFile): Promise<string> {
+  if ('stored' in experiment) return experiment.stored;
+  const { id } = await client.json<{ id: string }>('POST', '/v1/experiments', experiment.experiment.source);
+  return (await newestOf(client, experiment.experiment.value.metadata.name)) === id
+    ? experiment.experiment.value.metadata.name
+    : id;
+}
+
+async function newestOf(client: ApiClient, name: string): Promise<string | undefined> {
+  const query = new URLSearchParams({ name, limit: '1' });
+  const { data } = await client.json<{ data: { id: string }[] }>(
+    'GET',
+    `/v1/experiments?${query.toString()}`,
+  );
+  return data[0]?.id;
+}
+
+/** A real fabric is named twice, so that no typing slip breaks a cluster every night. */
+async function confirm(
+  client: ApiClient,
+  experimentRef: string,
+  choice: { fabric: string | undefined; seed: number | undefined },
+  { confirm: named }: CreateOptions,
+): Promise<void> {
+  const id = UUID.test(experimentRef) ? experimentRef : await newestOf(client, experimentRef);
+  // an experiment that is not there is told when the schedule is stored, with those that are
+  if (id === undefined) return;
+  const plan = await client.json<{ fabric: string; driver: string }>(
+    'POST',
+    `/v1/experiments/${id}/plan`,
+    choice,
+  );
+  if (plan.driver === 'simulated' || named === plan.fabric) return;
+  throw InputError.at('--confirm', `"${plan.fabric}" is a real fabric`, `add --confirm ${plan.fabric}`);
+}
+
+/** What the server finds in the schedule is told at the lines it has here. */
+function located(error: unknown, { schedule }: ScheduleFile): unknown {
+  if (!(error instanceof ProblemError) || error.problem.errors === undefined) return error;
+  return new InputError(
+    schedule.locate(
+      error.problem.errors.map(({ file: _, line: __, column: ___, ...issue }): InputIssue => issue),
+    ),
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * The naive reading of a schedule: what must become of every tick, given when it was looked at. A second implementation,
+ * minute by minute over the whole time and in the order of looks, to hold the real one against.
+ *
+ * It takes from the real one the shape of a file, and what jitter adds to a tick, which is a draw and no rule.
+ */
+import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from '../../../experiments/definition/schedule.js';
+import { dueMs } from '../decide.js';
+import { naiveOccurrences } from './minute-by-minute.js';
+
+export interface ModelCase {
+  id: string;
+  /** With a cron expression. */
+  spec: ScheduleSpec;
+  /** How long each of its runs takes. */
+  lengthMs: number;
+  /** Its runs can't be planned. */
+  refused: boolean;
+  /** When it was suspended and resumed: in turn, in order. */
+  turnedAtMs: readonly number[];
+}
+
+export interface ModelTick {
+  nominalMs: number;
+  /** `run`, or the reason of the skip. */
+  outcome: string;
+}
+
+const MS_PER_NS = 1e-6;
+/** Windows may have begun before the time that is looked at. */
+const BEFORE_MS = 32 * 86_400_000;
+
+/**
+ * @param looksMs when anybody looked, ascending; whatever is due then is decided then
+ * @returns ticks decided by the last look
+ */
+export function modelTicks(one: ModelCase, looksMs: readonly number[], fromMs: number): ModelTick[] {
+  const { spec, id } = one;
+  const untilMs = looksMs[looksMs.length - 1] + 1;
+  const jitterMs = spec.jitter * MS_PER_NS;
+  const ticks = naiveOccurrences(spec.cron!, spec.timeZone, fromMs, untilMs + jitterMs).map((nominalMs) => ({
+    nominalMs,
+    due: dueMs({ id, jitterMs }, nominalMs),
+  }));
+  const windows = spec.blackouts.map((blackout) => ({
+    blackout,
+    stretches: stretchesOf(blackout, spec.timeZone, fromMs, untilMs),
+  }));
+  const covered = (ms: number, onlyAborting = false): boolean =>
+    windows.some(
+      ({ blackout, stretches }) =>
+        (!onlyAborting || blackout.onEnter === 'abort') &&
+        stretches.some(([start, end]) => start <= ms && ms < end),
+    );
+  const decided: ModelTick[] = [];
+  let ends: number[] = [];
+  let next = 0;
+  for (const look of looksMs) {
+    ends = ends.filter((end) => end > look);
+    for (; next < ticks.length && ticks[next].due <= look; next++) {
+      const { nominalMs, due } = ticks[next];
+      const isLast = next + 1 === ticks.length || ticks[next + 1].due > look;
+      const outcome = outcomeOf(one, { due, look, isLast, underWay: ends.length, covered });
+      if (outcome === 'run') {
+        if (spec.concurrencyPolicy === 'Replace') ends = [];
+        ends.push(look + one.lengthMs);
+      }
+      decided.push({ nominalMs, outcome });
+    }
+    if (ends.length > 0 && covered(look, true)) ends = [];
+  }
+  return decided;
+}
+
+function outcomeOf(
+  { spec, refused, turnedAtMs }: ModelCase,
+  tick: {
+    due: number;
+    look: number;
+    isLast: boolean;
+    underWay: number;
+    covered: (ms: number) => boolean;
+  },
+): string {
+  if (turnedAtMs.filter((ms) => ms < tick.look).length % 2 === 1) return 'suspended';
+  const late = tick.look - tick.due > spec.startingDeadline * MS_PER_NS;
+  if (late && spec.missedRunPolicy === 'skip') return 'missed';
+  if (late && !tick.isLast) return 'missed';
+  if (tick.covered(tick.due) || tick.covered(tick.look)) return 'blackout';
+  if (tick.underWay > 0 && spec.concurrencyPolicy === 'Forbid') return 'still-running';
+  return refused ? 'refused' : 'run';
+}
+
+function stretchesOf(
+  blackout: BlackoutSpec,
+  zone: string,
+  fromMs: number,
+  untilMs: number,
+): [number, number][] {
+  const { from, to, days, cron, duration } = blackout;
+  const begin = fromMs - BEFORE_MS;
+  if (cron !== undefined) {
+    return naiveOccurrences(cron, zone, begin, untilMs).map((start) => [
+      start,
+      start + duration! * MS_PER_NS,
+    ]);
+  }
+  const daily = (time: string, on: string): string => {
+    const [hour, minute] = time.split(':').map(Number);
+    return `${minute} ${hour} * * ${on}`;
+  };
+  const on = days === undefined ? '*' : days.map((day) => WEEK_DAYS.indexOf(day)).join(',');
+  const starts = naiveOccurrences(daily(from!, on), zone, begin, untilMs);
+  const stops = naiveOccurrences(daily(to!, '*'), zone, begin, untilMs + 2 * 86_400_000);
+  return starts.map((start) => [start, stops.find((stop) => stop > start)!]);
+}
