@@ -7,6 +7,7 @@
 import type { BenchOutcome } from '../src/cli/bench-row.js';
 import { caseOf } from './explain/corpus/case.js';
 import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
+import { LAB_NAMES, labOutcome } from './explain/lab/lab-rows.js';
 import type { CaseResult } from './explain/measure-case.js';
 import { measureCases } from './explain/pool.js';
 import { reportOf } from './explain/report.js';
@@ -23,7 +24,7 @@ import { purposeOfAll } from './explain/corpus/seeds.js';
 import { unmeasured } from './row.js';
 
 export interface ExplainBenchOptions {
-  /** Case names (`link-down-cut-10001`), or the computations to be timed; all seeds and the small one when empty. */
+  /** Case names (`link-down-cut-10001`), the computations to be timed, or `lab`; all seeds and the small one when empty. */
   only?: readonly string[];
   seeds: readonly number[];
   onCase?: (name: string) => void;
@@ -43,17 +44,20 @@ export async function runExplainBench({
     if (chosen.length < PROGRESS_EVERY) onCase?.(caseOf(seed).name);
     else if (index % PROGRESS_EVERY === 0) onCase?.(`case ${index + 1} of ${chosen.length}`);
   });
+  const labs = only.filter((name) => LAB_NAMES.includes(name));
   const missing = only.filter(
-    (name) => !timed.includes(name) && !results.some((result) => result.name === name),
+    (name) =>
+      !timed.includes(name) && !labs.includes(name) && !results.some((result) => result.name === name),
   );
   const summary = results.length > 0 ? explainRows(results) : [];
   const each = caseRows(results);
   const times = await computeTimeRows(timed, only.length === 0, onCase);
+  const lab = await labOutcome(labs, only.length === 0, seeds, onCase);
   const none = missing.map((name) => unmeasured(name, 'top1', 'share', 'no such case among these seeds'));
   return {
-    rows: [...(only.length === 0 ? [] : each), ...summary, ...times, ...none],
+    rows: [...(only.length === 0 ? [] : each), ...summary, ...times, ...lab.rows, ...none],
     details: only.length === 0 ? each : [],
-    sections: results.length > 0 ? reportOf(results) : [],
+    sections: [...(results.length > 0 ? reportOf(results) : []), ...lab.sections],
     extra: { purpose, cases: results.map(published) },
     failures: failuresOf(results),
   };
