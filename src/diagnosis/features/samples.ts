@@ -45,6 +45,10 @@ export function freshColumn(series: Series | undefined): Column {
   return column;
 }
 
+/** The same without keeping it, for series of which nobody asks twice. */
+export const passingColumn = (series: Series | undefined): Column =>
+  series === undefined ? EMPTY : (columns.get(series) ?? readFresh(series));
+
 function readFresh(series: Series): Column {
   const { timesNs, values, quality } = series;
   const total = timesNs.length;

@@ -8,7 +8,15 @@
  */
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
-import { firstAfter, freshColumn, freshCount, freshSamples, rises, samplesWithin } from './samples.js';
+import {
+  firstAfter,
+  freshColumn,
+  freshCount,
+  freshSamples,
+  passingColumn,
+  rises,
+  samplesWithin,
+} from './samples.js';
 import type { Column } from './samples.js';
 import { median, quantile, robustSpread } from './statistics.js';
 
@@ -43,20 +51,32 @@ const HEALTHY: SignalObservation = {
 
 /** By port: what arrives there. */
 export function observeSignals(context: Context): SignalObservation[] {
-  const ratios = context.topology.ports.map(({ index }) =>
-    freshColumn(context.readPort('port_fec_pre_ber', index)),
-  );
-  const usual = ratios.filter(({ count }) => count > 0).map(({ values }) => median(values));
+  const { ports } = context.topology;
+  const usual: number[] = [];
+  /** By port; -Infinity where no ratio was read. */
+  const worst = new Float64Array(ports.length).fill(-Infinity);
+  for (const { index } of ports) {
+    const { count, values } = passingColumn(context.readPort('port_fec_pre_ber', index));
+    if (count > 0) usual.push(median(values));
+    for (let at = 0; at < count; at++) if (values[at] > worst[index]) worst[index] = values[at];
+  }
   const limit = Math.max(LEAST_BER, usual.length === 0 ? 0 : STANDS_OUT * quantile(usual, 0.9));
-  return ratios.map((own, port) => observeSignal(context, port, own, limit));
+  return ports.map(({ index }) => {
+    const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, index));
+    const undamaged = rises.every((some) => some !== null && some.length === 0);
+    const isHealthy = undamaged && worst[index] >= 0 && worst[index] < limit;
+    return isHealthy ? HEALTHY : observeSignal(context, index, rises, limit);
+  });
 }
 
-function observeSignal(context: Context, port: number, ratios: Column, limit: number): SignalObservation {
+function observeSignal(
+  context: Context,
+  port: number,
+  rises: readonly (readonly Interval[] | null)[],
+  limit: number,
+): SignalObservation {
+  const ratios = freshColumn(context.readPort('port_fec_pre_ber', port));
   const bad = badPolls(ratios, limit, context.window);
-  const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, port));
-  if (bad.length === 0 && rises.every((some) => some !== null && some.length === 0) && ratios.count > 0) {
-    return HEALTHY;
-  }
   const signs: Interval[] = [...bad, ...rises.flatMap((some) => some ?? [])];
   const first = signs.reduce<Interval | null>(
     (one, other) => (one === null || other.toNs < one.toNs ? other : one),
