@@ -15,6 +15,8 @@ import { ExperimentEntity } from './experiments/experiment.entity.js';
 import { SchemasController } from './experiments/schemas.controller.js';
 import { FabricEntity } from './fabrics/stored/fabric.entity.js';
 import type { GateWorkerSettings } from './gates/gate-worker.js';
+import { GAME_DAY_ENTITIES } from './game-days/game-day.entity.js';
+import { GameDaysModule } from './game-days/game-days.module.js';
 import { GATE_ENTITIES } from './gates/gate.entity.js';
 import { GatesApiModule, GatesWorkerModule } from './gates/gates.module.js';
 import { EnvironmentError } from './kernel/problem.js';
@@ -60,7 +62,14 @@ export interface RunningApp {
 }
 
 const SCHEMA = {
-  entities: [FabricEntity, ExperimentEntity, ...RUN_ENTITIES, ...SCHEDULE_ENTITIES, ...GATE_ENTITIES],
+  entities: [
+    FabricEntity,
+    ExperimentEntity,
+    ...RUN_ENTITIES,
+    ...SCHEDULE_ENTITIES,
+    ...GAME_DAY_ENTITIES,
+    ...GATE_ENTITIES,
+  ],
   migrations: MIGRATIONS,
 };
 const MOST_BODY = '20mb';
@@ -79,7 +88,7 @@ export class AppModule {
         AuthModule.forRoot(config),
         HealthModule,
         ...(parts.api
-          ? [RunsApiModule, GatesApiModule, SchedulesModule.forRoot(parts.schedules ?? true)]
+          ? [RunsApiModule, GatesApiModule, GameDaysModule, SchedulesModule.forRoot(parts.schedules ?? true)]
           : []),
         ...(parts.worker === false
           ? []

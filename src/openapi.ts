@@ -9,6 +9,11 @@ import { PUBLISHED_SCHEMAS } from './experiments/schemas.controller.js';
 import { runOptionsSchema } from './experiments/experiments.controller.js';
 import { importSchema } from './fabrics/stored/fabrics.controller.js';
 import { gateRequestSchema } from './gates/gate-request.js';
+import {
+  gameDayCommitSchema,
+  gameDayContinueSchema,
+  gameDayNoteSchema,
+} from './game-days/game-days.controller.js';
 import { inputJsonSchema } from './kernel/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { verdictSchema } from './runs/diagnoses/verdict-body.js';
@@ -33,6 +38,9 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     Diagnose: diagnoseSchema,
     Gate: gateRequestSchema,
     Verdict: verdictSchema,
+    GameDayNote: gameDayNoteSchema,
+    GameDayCommit: gameDayCommitSchema,
+    GameDayContinue: gameDayContinueSchema,
   };
   const published = Object.entries(schemas).map(([name, schema]): [string, Record<string, unknown>] => [
     name,

@@ -26,7 +26,7 @@ import { RunsService } from './runs.service.js';
     DiagnosesController,
   ],
   providers: [RunsService, DiagnoseService, DiagnosesService, AlertsService],
-  exports: [RunsService],
+  exports: [RunsService, DiagnosesService],
 })
 export class RunsApiModule {}
 

@@ -99,4 +99,5 @@ function startable({ order, items: own }: StagePlan, items: readonly ItemFact[])
 }
 
 /** Whether nothing is left to do. */
-export const allOver = (facts: readonly StageFact[]): boolean => facts.every(({ state }) => isOver(state));
+export const allOver = (facts: readonly Pick<StageFact, 'state'>[]): boolean =>
+  facts.every(({ state }) => isOver(state));

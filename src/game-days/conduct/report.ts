@@ -1,0 +1,148 @@
+/**
+ * What a game day showed: hypotheses held or refuted, our diagnosis beside the team's, what is to be done, and how the last
+ * day of the same name went. Pure.
+ *
+ * Action items are drawn from what failed, so that a day does not end in good intentions: an objective missed, a hypothesis
+ * refuted or one that nothing could tell, a run that did not come to its end, and what people noted as an action. An item
+ * that the last day had too is marked, since it was not seen to.
+ */
+import { evaluateObjectives, parseObjectives } from '../../gate/objective.js';
+import type { ExitCode } from '../../scoring/exit-codes.js';
+import type { ObjectiveResult, Score, Scorecard } from '../../scoring/scorecard.js';
+
+export type HypothesisOutcome = 'held' | 'refuted' | 'unknown' | 'not run';
+
+/** A diagnosis in the words that both are shown in. */
+export interface Answer {
+  author: string;
+  faultFound: boolean | null;
+  named: string[];
+  explainability: number | null;
+  metrics: Score['metrics'];
+}
+
+export interface ItemFindings {
+  stage: string;
+  experiment: string;
+  run: string | null;
+  state: string;
+  scores: { recovery: number | null; isolation: number | null; explainability: number | null };
+  objectives: ObjectiveResult[];
+  hypothesis: { statement: string; outcome: HypothesisOutcome; figures: ObjectiveResult[] };
+  ours: Answer | null;
+  team: (Answer & { committedAt: string }) | null;
+}
+
+export interface ActionItem {
+  text: string;
+  from: 'objective' | 'hypothesis' | 'run' | 'note';
+  /** `stage/experiment`, or who noted it. */
+  of: string;
+  /** The last day of this name had it too. */
+  again: boolean;
+}
+
+export interface Difference {
+  of: string;
+  figure: string;
+  before: number | string | null;
+  after: number | string | null;
+}
+
+export interface DayReport {
+  id: string;
+  name: string;
+  state: string;
+  reason: string | null;
+  blind: boolean;
+  exitCode: ExitCode;
+  startedAt: string;
+  endedAt: string;
+  roles: { role: string; people: string[] }[];
+  stages: { name: string; state: string; reason: string | null }[];
+  experiments: ItemFindings[];
+  notes: { at: string; author: string; kind: string; text: string }[];
+  actions: ActionItem[];
+  /** Null where no day of this name ended before. */
+  comparison: { with: string; endedAt: string; differences: Difference[]; actionsGone: string[] } | null;
+}
+
+/** @param scorecard null for an experiment that did not run */
+export function judgeHypothesis(
+  { statement, expect }: { statement: string; expect: readonly string[] },
+  scorecard: Scorecard | null,
+): ItemFindings['hypothesis'] {
+  if (scorecard === null) return { statement, outcome: 'not run', figures: [] };
+  const figures = evaluateObjectives(parseObjectives(expect), scorecard.scores);
+  const passed = figures.map((figure) => figure.passed);
+  const outcome = passed.includes(false) ? 'refuted' : passed.includes(null) ? 'unknown' : 'held';
+  return { statement, outcome, figures };
+}
+
+const UNFINISHED = ['rollback-failed', 'error', 'aborted'];
+
+/** @param earlier texts of the last day's action items */
+export function actionItems(
+  experiments: readonly ItemFindings[],
+  notes: DayReport['notes'],
+  earlier: readonly string[],
+): ActionItem[] {
+  const items: Omit<ActionItem, 'again'>[] = experiments.flatMap((one) => {
+    const of = `${one.stage}/${one.experiment}`;
+    const { outcome, statement } = one.hypothesis;
+    return [
+      ...(UNFINISHED.includes(one.state)
+        ? [{ from: 'run' as const, of, text: `${of} ended as ${one.state}: find out why` }]
+        : []),
+      ...one.objectives
+        .filter(({ passed }) => passed === false)
+        .map(({ expression }) => ({ from: 'objective' as const, of, text: `${of} misses ${expression}` })),
+      ...(outcome === 'refuted'
+        ? [{ from: 'hypothesis' as const, of, text: `${of} refutes "${statement}"` }]
+        : []),
+      ...(outcome === 'unknown'
+        ? [
+            {
+              from: 'hypothesis' as const,
+              of,
+              text: `${of} could not tell "${statement}": make it observable`,
+            },
+          ]
+        : []),
+    ];
+  });
+  const noted = notes
+    .filter(({ kind }) => kind === 'action')
+    .map(({ author, text }) => ({ from: 'note' as const, of: author, text }));
+  return [...items, ...noted].map((item) => ({ ...item, again: earlier.includes(item.text) }));
+}
+
+/** What differs between two days, experiment by experiment; those of one day alone are named as such. */
+export function differencesOf(before: readonly ItemFindings[], after: readonly ItemFindings[]): Difference[] {
+  const nameOf = ({ stage, experiment }: ItemFindings): string => `${stage}/${experiment}`;
+  const names = [...new Set([...before, ...after].map(nameOf))];
+  return names.flatMap((of) => {
+    const [old, now] = [before, after].map((list) => list.find((one) => nameOf(one) === of));
+    if (old === undefined || now === undefined) {
+      const [was, is] = [old, now].map((one) => (one === undefined ? 'not there' : one.state));
+      return [{ of, figure: 'state', before: was, after: is }];
+    }
+    const figures: Difference[] = [
+      { of, figure: 'state', before: old.state, after: now.state },
+      { of, figure: 'hypothesis', before: old.hypothesis.outcome, after: now.hypothesis.outcome },
+      ...(['recovery', 'isolation', 'explainability'] as const).map((score) => ({
+        of,
+        figure: `${score}.score`,
+        before: old.scores[score],
+        after: now.scores[score],
+      })),
+      {
+        of,
+        figure: 'team explainability.score',
+        before: old.team?.explainability ?? null,
+        after: now.team?.explainability ?? null,
+      },
+    ];
+    return figures.filter((one) => one.before !== one.after);
+  });
+}

@@ -1,0 +1,188 @@
+/**
+ * Takes a game day's next steps, in every API process: the row of the day is the truth, and whoever looks locks it.
+ *
+ * All that follows from one look (runs, progress, seals broken, the end) is written in one transaction, and a run has the
+ * id that was drawn when the day was asked for, so a process that dies in between has done nothing or everything. Runs go
+ * through the queue of all runs; a run that is stored but was not queued is queued by a worker's sweep. A run on which an
+ * undo failed ends the day: nothing more is injected, and the seals are broken, since what is in place must be known.
+ */
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
+import { loadGameDay } from '../experiments/definition/load.js';
+import { evaluateObjective, parseObjective } from '../gate/objective.js';
+import { RunEntity, RunResultEntity } from '../runs/run.entity.js';
+import { isFinal } from '../runs/run.machine.js';
+import { requestAbort, RunsService } from '../runs/runs.service.js';
+import type { Scorecard } from '../scoring/scorecard.js';
+import { stagePlans } from './conduct/stage-plans.js';
+import { allOver, nextSteps, type ItemFact, type Judge, type StagePlan } from './conduct/stages.js';
+import { GameDayEntity, GameDayItemEntity, isSealed, type GameDayState } from './game-day.entity.js';
+
+const LOOK_MS = 500;
+
+/** All that one look is about; rows of the day are locked. */
+interface Look {
+  manager: EntityManager;
+  day: GameDayEntity;
+  items: GameDayItemEntity[];
+  runs: Map<string, RunEntity>;
+  now: Date;
+}
+
+@Injectable()
+export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('GameDayConductor');
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly runs: RunsService,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.looking ??= this.lookAtAll().finally(() => (this.looking = undefined));
+    }, LOOK_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+  }
+
+  private async lookAtAll(): Promise<void> {
+    try {
+      const open = await this.dataSource
+        .getRepository(GameDayEntity)
+        .find({ select: { id: true }, where: { endedAt: IsNull() }, order: { createdAt: 'ASC' } });
+      for (const { id } of open) await this.advance(id);
+    } catch (error) {
+      this.logger.warn(`game days: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** Takes the steps that are due; none when another process is at it. */
+  async advance(id: string): Promise<void> {
+    const started = await this.dataSource.transaction(async (manager) => {
+      const day = await manager.findOne(GameDayEntity, {
+        where: { id, endedAt: IsNull() },
+        lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+      });
+      if (day === null) return [];
+      const look = await lookAt(manager, day);
+      const failed = [...look.runs.values()].find(({ state }) => state === 'rollback-failed');
+      if (failed !== undefined && day.abortRequestedAt === null) {
+        day.abortRequestedAt = look.now;
+        day.abortReason = `run ${failed.id} could not undo everything`;
+      }
+      const runIds = day.abortRequestedAt === null ? await this.goOn(look) : await stop(look);
+      await manager.save(day);
+      return runIds;
+    });
+    for (const runId of started) await this.runs.enqueue(runId);
+  }
+
+  private async goOn(look: Look): Promise<string[]> {
+    const { manager, day, items, now } = look;
+    const stages = stagePlans(loadGameDay(day.definition).value.spec);
+    const judge = await judgeOf(look, stages);
+    const facts = day.progress.map(({ state, continuedAt }) => ({ state, continued: continuedAt !== null }));
+    const started: string[] = [];
+    for (const step of nextSteps(
+      stages,
+      facts,
+      items.map((item) => factOf(look, item)),
+      judge,
+    )) {
+      if (step.do === 'start') {
+        const item = items[step.item];
+        await this.runs.store(manager, Object.assign(new RunEntity(), item.draft, { createdAt: now }));
+        await manager.update(GameDayItemEntity, keyOf(item), { startedAt: now });
+        started.push(item.runId);
+        continue;
+      }
+      const stage = day.progress[step.stage];
+      Object.assign(stage, { state: step.state, reason: step.reason });
+      if (step.state === 'running') stage.startedAt = now.toISOString();
+      if (step.state === 'done' || step.state === 'skipped') stage.endedAt = now.toISOString();
+    }
+    const due = items.filter((item) => item.committedAt !== null && factOf(look, item) === 'ended');
+    await breakSeals(look, due);
+    day.state = stateOf(look);
+    if (day.state === 'completed') day.endedAt = now;
+    return started;
+  }
+}
+
+async function lookAt(manager: EntityManager, day: GameDayEntity): Promise<Look> {
+  const items = await manager.find(GameDayItemEntity, {
+    where: { gameDayId: day.id },
+    order: { ordinal: 'ASC' },
+  });
+  const rows = await manager.find(RunEntity, { where: { id: In(items.map(({ runId }) => runId)) } });
+  const [{ now }] = await manager.query<[{ now: Date }]>('SELECT clock_timestamp() AS now');
+  return { manager, day, items, runs: new Map(rows.map((run) => [run.id, run])), now };
+}
+
+const keyOf = ({ gameDayId, ordinal }: GameDayItemEntity) => ({ gameDayId, ordinal });
+
+function factOf({ runs }: Look, { runId }: GameDayItemEntity): ItemFact {
+  const run = runs.get(runId);
+  if (run === undefined) return 'unstarted';
+  return isFinal(run.state) ? 'ended' : 'open';
+}
+
+/** A condition holds when it holds for each of its experiments; one that did not run leaves it unknown. */
+async function judgeOf({ manager, day, items, runs }: Look, stages: readonly StagePlan[]): Promise<Judge> {
+  const asked = stages.flatMap(({ when }, at) => (day.progress[at].state === 'blocked' ? when : []));
+  const ids = asked.flatMap((condition) => condition.items.map((item) => items[item].runId));
+  const results = ids.length === 0 ? [] : await manager.find(RunResultEntity, { where: { runId: In(ids) } });
+  const cards = new Map<string, Scorecard | null>(results.map(({ runId, scorecard }) => [runId, scorecard]));
+  return ({ items: about, expression }) => {
+    const objective = parseObjective(expression);
+    const passed = about.map((item) => {
+      const card = runs.has(items[item].runId) ? cards.get(items[item].runId) : undefined;
+      return card == null ? null : evaluateObjective(objective, card.scores).passed;
+    });
+    return passed.includes(false) ? false : passed.includes(null) ? null : true;
+  };
+}
+
+/** Reverts what is under way; the day has ended when all of it has. */
+async function stop(look: Look): Promise<string[]> {
+  const { manager, day, items, runs, now } = look;
+  let open = 0;
+  for (const run of runs.values()) {
+    if (isFinal(run.state)) continue;
+    const asked = await requestAbort(manager, run.id, day.abortReason ?? 'its game day was aborted');
+    if (!isFinal(asked.state)) open += 1;
+  }
+  await breakSeals(look, items);
+  day.reason = day.abortReason;
+  day.state = open === 0 ? 'aborted' : 'running';
+  if (open > 0) return [];
+  for (const stage of day.progress) if (stage.state === 'running') stage.endedAt = now.toISOString();
+  day.endedAt = now;
+  return [];
+}
+
+async function breakSeals({ manager, now }: Look, items: readonly GameDayItemEntity[]): Promise<void> {
+  for (const item of items.filter(isSealed)) {
+    item.openedAt = now;
+    await manager.update(GameDayItemEntity, keyOf(item), { openedAt: now });
+    await manager.update(RunEntity, { id: item.runId }, { sealed: false });
+  }
+}
+
+function stateOf({ day, items }: Look): GameDayState {
+  const over = allOver(day.progress);
+  if (over && !items.some(isSealed)) return 'completed';
+  const isBusy = day.progress.some(({ state }) => state === 'running');
+  return over || (!isBusy && day.progress.some(({ state }) => state === 'paused')) ? 'waiting' : 'running';
+}

@@ -1,0 +1,153 @@
+/** Gathers what a game day showed, and how the one before it went. */
+import { Injectable } from '@nestjs/common';
+import { DataSource, In } from 'typeorm';
+import { loadGameDay } from '../experiments/definition/load.js';
+import { InputError } from '../kernel/problem.js';
+import { ConflictError } from '../platform/problem/errors.js';
+import type { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';
+import { DiagnosesService } from '../runs/diagnoses/diagnoses.service.js';
+import { RunEntity, RunResultEntity } from '../runs/run.entity.js';
+import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
+import type { Scorecard } from '../scoring/scorecard.js';
+import type { Verdict } from '../diagnosis/verdict.js';
+import {
+  actionItems,
+  differencesOf,
+  judgeHypothesis,
+  type Answer,
+  type DayReport,
+  type ItemFindings,
+} from './conduct/report.js';
+import { dayItems } from './conduct/stage-plans.js';
+import { noteView } from './game-day-view.js';
+import { GameDayEntity, GameDayItemEntity, GameDayNoteEntity } from './game-day.entity.js';
+
+@Injectable()
+export class GameDayReports {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly diagnoses: DiagnosesService,
+  ) {}
+
+  /**
+   * @param other the day to compare with; the last of the same name that ended before this one began when left out
+   * @throws ConflictError before the day has ended
+   */
+  async ofDay(day: GameDayEntity, other?: GameDayEntity): Promise<DayReport> {
+    if (day.endedAt === null) {
+      throw new ConflictError(`the game day is ${day.state}`, 'its report comes when it has ended');
+    }
+    if (other !== undefined && other.endedAt === null) {
+      throw InputError.at('/with', `game day ${other.id} has not ended`, 'compare with one that has');
+    }
+    const before = other ?? (await this.lastBefore(day));
+    const [now, then] = [await this.findings(day), before === null ? null : await this.findings(before)];
+    const earlier =
+      then === null ? [] : actionItems(then.experiments, then.notes, []).map(({ text }) => text);
+    const actions = actionItems(now.experiments, now.notes, earlier);
+    const { spec } = loadGameDay(day.definition).value;
+    return {
+      id: day.id,
+      name: day.name,
+      state: day.state,
+      reason: day.reason,
+      blind: day.blind,
+      exitCode: exitCodeOf(day, now.codes),
+      startedAt: day.createdAt.toISOString(),
+      endedAt: day.endedAt.toISOString(),
+      roles: spec.roles,
+      stages: day.progress.map(({ state, reason }, at) => ({ name: spec.stages[at].name, state, reason })),
+      experiments: now.experiments,
+      notes: now.notes,
+      actions,
+      comparison:
+        before === null || then === null
+          ? null
+          : {
+              with: before.id,
+              endedAt: before.endedAt!.toISOString(),
+              differences: differencesOf(then.experiments, now.experiments),
+              actionsGone: earlier.filter((text) => actions.every((action) => action.text !== text)),
+            },
+    };
+  }
+
+  private lastBefore({ name, createdAt }: GameDayEntity): Promise<GameDayEntity | null> {
+    return this.dataSource
+      .getRepository(GameDayEntity)
+      .createQueryBuilder('day')
+      .where('day.name = :name AND day.endedAt <= :createdAt', { name, createdAt })
+      .orderBy('day.endedAt', 'DESC')
+      .limit(1)
+      .getOne();
+  }
+
+  private async findings(
+    day: GameDayEntity,
+  ): Promise<{ experiments: ItemFindings[]; notes: DayReport['notes']; codes: ExitCode[] }> {
+    const { manager } = this.dataSource;
+    const items = await manager.find(GameDayItemEntity, {
+      where: { gameDayId: day.id },
+      order: { ordinal: 'ASC' },
+    });
+    const ids = items.map(({ runId }) => runId);
+    const runs = new Map((await manager.findBy(RunEntity, { id: In(ids) })).map((run) => [run.id, run]));
+    const results = await manager.findBy(RunResultEntity, { runId: In(ids) });
+    const cards = new Map(results.map(({ runId, scorecard }) => [runId, scorecard]));
+    const { spec } = loadGameDay(day.definition).value;
+    const named = dayItems(spec);
+    const experiments: ItemFindings[] = [];
+    for (const item of items) {
+      const run = runs.get(item.runId);
+      const card = cards.get(item.runId) ?? null;
+      experiments.push({
+        stage: spec.stages[item.stage].name,
+        experiment: item.label,
+        run: run?.id ?? null,
+        state: run?.state ?? 'not run',
+        scores: scoresOf(card),
+        objectives: card?.objectives ?? [],
+        hypothesis: judgeHypothesis(named[item.ordinal].spec.hypothesis, card),
+        ours:
+          card?.verdict == null ? null : answerOf('fabricdrill', card.verdict, card.scores.explainability),
+        team: run === undefined ? null : await this.teamAnswer(item),
+      });
+    }
+    const notes = await manager.find(GameDayNoteEntity, {
+      where: { gameDayId: day.id },
+      order: { at: 'ASC', id: 'ASC' },
+    });
+    const codes = [...runs.values()].flatMap(({ exitCode }) =>
+      exitCode === null ? [] : [exitCode as ExitCode],
+    );
+    return { experiments, notes: notes.map(noteView), codes };
+  }
+
+  private async teamAnswer(item: GameDayItemEntity): Promise<ItemFindings['team']> {
+    if (item.diagnosisId === null || item.committedAt === null) return null;
+    const row: DiagnosisEntity = await this.diagnoses.one(item.runId, item.diagnosisId);
+    if (row.verdict === null) return null;
+    return { ...answerOf(row.author, row.verdict, row.score), committedAt: item.committedAt.toISOString() };
+  }
+}
+
+const exitCodeOf = (day: GameDayEntity, codes: readonly ExitCode[]): ExitCode =>
+  worstExit(day.state === 'aborted' ? [...codes, EXIT.aborted] : codes);
+
+const scoresOf = (card: Scorecard | null): ItemFindings['scores'] => ({
+  recovery: card?.scores.recovery.score ?? null,
+  isolation: card?.scores.isolation.score ?? null,
+  explainability: card?.scores.explainability.score ?? null,
+});
+
+const answerOf = (
+  author: string,
+  { faultFound, culprits }: Verdict,
+  score: Scorecard['scores']['explainability'] | null,
+): Answer => ({
+  author,
+  faultFound,
+  named: culprits.map(({ kind, element }) => `${kind} at ${element.id}`),
+  explainability: score?.score ?? null,
+  metrics: score?.metrics ?? {},
+});

@@ -1,0 +1,15 @@
+/** Game days: REST, and the look at those under way. */
+import { Module } from '@nestjs/common';
+import { ExperimentsModule } from '../experiments/experiments.module.js';
+import { RunsApiModule } from '../runs/runs.module.js';
+import { GameDayConductor } from './game-day-conductor.js';
+import { GameDayReports } from './game-day-reports.js';
+import { GameDaysController } from './game-days.controller.js';
+import { GameDaysService } from './game-days.service.js';
+
+@Module({
+  imports: [ExperimentsModule, RunsApiModule],
+  controllers: [GameDaysController],
+  providers: [GameDaysService, GameDayConductor, GameDayReports],
+})
+export class GameDaysModule {}
