@@ -14,6 +14,7 @@ import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experi
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
+import { stepNotes } from './step-notes.js';
 import { resolveTarget } from './targets.js';
 import type { PlannedFault, PlannedImpairment, PlannedTrigger } from './planned.js';
 import { planTime } from './triggers.js';
@@ -79,7 +80,10 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
-  const notes = overlapNotes(faults, description.topology);
+  const notes = [
+    ...overlapNotes(faults, description.topology),
+    ...stepNotes(faults, description, blastRadius.exposedJobs),
+  ];
   const plan: Plan = {
     experiment: input.name,
     fabric: description.name,
