@@ -39,7 +39,7 @@ const definition = labDefinition({
   ],
 });
 
-// load programs of a busy machine start late, and routes are back seconds after their link
+// six steps before, a dozen within, and routes are back seconds after their link
 const at = { at: '3s', duration: '6s' };
 const uplink = {
   type: 'link',
@@ -75,10 +75,13 @@ const samples = ({ evidence }: LabDrill, metric: string, element: string): [numb
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Median step time of the exposed job that ended between two instants, s. */
+/** Median time of the steps of the exposed job that lie between two instants for the most part, or fill the time, s. */
 function stepS(run: LabDrill, fromNs: number, toNs: number): number {
-  const steps = samples(run, 'job_step_time_s', 'job:exposed');
-  return median(steps.filter(([s]) => s * 1e9 > fromNs && s * 1e9 <= toNs).map(([, value]) => value));
+  const steps = samples(run, 'job_step_time_s', 'job:exposed').filter(([endS, tookS]) => {
+    const withinS = Math.min(endS, toNs / 1e9) - Math.max(endS - tookS, fromNs / 1e9);
+    return withinS > 0.5 * Math.min(tookS, (toNs - fromNs) / 1e9);
+  });
+  return median(steps.map(([, tookS]) => tookS));
 }
 
 /** How many times longer steps take during the fault, and a second after it, than before. */
@@ -171,6 +174,9 @@ function traces(): string[] {
     );
     const host = target(run).slice('nic:'.length);
     const link = run.plan.faults[0].truth.length > 0 && run.plan.faults[0].truth[0].elements[0].id;
+    expect(run.judgement.verdict?.culprits.map(({ kind, element }) => `${kind} ${element.id}`)).toContain(
+      `incast ${link}`,
+    );
     const drops = samples(run, 'queue_drop_packets', String(link));
     expect(drops.at(-1)![1]).toBeGreaterThan(drops[0][1]);
     expect(host).toMatch(/^host-/);
