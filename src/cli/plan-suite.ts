@@ -8,7 +8,7 @@ import { planExperiment } from '../experiments/planning.js';
 import { InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
-import { gateOf, type GateOptions } from './gate.js';
+import { gateOf, readSides, type GateChoice } from './gate-source.js';
 import type { SuiteFile } from './suite-file.js';
 
 interface SidePlan {
@@ -25,11 +25,11 @@ interface ExperimentPlan {
 
 export async function planSuite(
   source: SuiteFile,
-  options: Pick<GateOptions, 'baseline' | 'candidate'>,
+  choice: GateChoice,
   format: 'text' | 'json',
   context: CommandContext,
 ): Promise<ExitCode> {
-  const gate = await gateOf(source, options, context);
+  const gate = gateOf(source, await readSides(source, choice, context), choice);
   const experiments: ExperimentPlan[] = [];
   for (const experiment of gate.experiments) {
     const [baseline, candidate] = [

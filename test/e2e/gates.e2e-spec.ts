@@ -3,18 +3,22 @@
  * repeated requests, what is kept, and what is refused before anything is stored.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   compileProgram,
   startProgram,
   type ChildProgram,
   type RunningProgram,
 } from '../support/child-program.js';
-import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
+import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 /** The file of the threads is named by its address only, which the compiler of tests does not follow. */
 const WORKER = `
@@ -60,10 +64,27 @@ interface Shown {
 }
 
 let program: ChildProgram;
+let commandLine: ChildProgram;
 beforeAll(() => {
   program = compileProgram(WORKER);
+  commandLine = compileProgram(`import './src/cli.js';`);
 });
-afterAll(() => program.remove());
+afterAll(() => {
+  program.remove();
+  commandLine.remove();
+});
+
+/** The server is in this process, which must not wait for the command. */
+const commanded = (
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: unknown; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [commandLine.entry, ...args], { cwd, env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
+    );
+  });
 
 describe.each(queueBackends('gates on a server'))('gates over a queue in $name', (backend) => {
   let service: TestService;
@@ -99,7 +120,7 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     return `/v1/gates/${answer.body.id}`;
   };
   const ended = async (address: string): Promise<Shown> => {
-    await until(async () => (await show(address)).final, 'the end of the gate', 60_000);
+    await until(async () => (await show(address)).final, 'the end of the gate', 120_000);
     return show(address);
   };
 
@@ -132,7 +153,7 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
   it('is resumed when its worker is killed with -9, and makes no run twice', async () => {
     const first = await startWorker();
     const address = await start(gateOf(reseeded(3), { seeds: 6 }));
-    await until(async () => (await show(address)).progress.made >= 3, 'a few runs');
+    await until(async () => (await show(address)).progress.made >= 3, 'a few runs', 120_000);
     first.process.kill('SIGKILL');
     await first.ended;
     const { progress: left } = await show(address);
@@ -166,6 +187,26 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     expect(again.result).toEqual({ ...gate.result, run: { runs: 10, fromCache: 10 } });
     const listed = (await service.client.get('/v1/gates?state=failed&candidate=slow&limit=1')).body.data;
     expect(listed).toMatchObject([{ id: again.id }]);
+  });
+
+  it('is asked for by the command line, which names the lines and the commands of its own files', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-suite-'));
+    try {
+      const { baseline, candidate, experiments } = gateOf(slower('slow')) as Record<string, Json & Json[]>;
+      const write = (name: string, ...documents: Json[]): void =>
+        writeFileSync(join(folder, name), documents.map(yamlOf).join('---\n'));
+      write('cut.yaml', experiments[0]);
+      write('suite.yaml', suiteOf({ experiments: ['cut.yaml'] }), baseline, candidate);
+      const flags = ['--baseline', 'today', '--candidate', 'slow', '--output', 'github'];
+      const environment = { PATH: process.env.PATH, FABRICDRILL_URL: service.url, FABRICDRILL_HOME: folder };
+      const asked = await commanded(['gate', 'suite.yaml', ...flags], folder, environment);
+      expect(asked.stderr).toMatch(/^gate [0-9a-f-]{36} on http/);
+      expect(asked.stdout).toMatch(/^::error file=suite.yaml,line=\d+,title=regression/);
+      expect(asked.stdout).toContain('gate suite.yaml --baseline today --candidate slow --only cut --seed');
+      expect(asked.code).toBe(1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('gives the first gate back for a repeated key, and takes stored fabrics and experiments', async () => {

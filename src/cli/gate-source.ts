@@ -1,0 +1,99 @@
+/**
+ * What `gate` and `plan` read before anything is run: the suite's fabrics, from files or from a server, and all of it checked.
+ */
+import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
+import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../kernel/problem.js';
+import { checkFabric } from './check.js';
+import type { CommandContext } from './context.js';
+import { ProblemError } from './failure.js';
+import { parseWhole } from './flags.js';
+import { sideFabric, type SuiteFile } from './suite-file.js';
+
+/** What the command line says about the gate itself. */
+export interface GateChoice {
+  baseline?: string;
+  candidate?: string;
+  seeds?: string;
+  only?: string;
+}
+
+export type LoadedSides = Record<Side, Loaded<FabricDocument>>;
+
+const MOST_SEEDS = 1000;
+
+/** The fabrics of both sides, each checked by itself. */
+export async function readSides(
+  source: SuiteFile,
+  choice: GateChoice,
+  context: CommandContext,
+): Promise<LoadedSides> {
+  const sides = {} as LoadedSides;
+  for (const side of SIDES) {
+    const found = sideFabric(source, side, choice[side], context.path);
+    const fabric = 'document' in found ? found.document : await storedFabric(found.stored, side, context);
+    checkFabric(fabric);
+    sides[side] = fabric;
+  }
+  return sides;
+}
+
+/**
+ * The gate of what was read.
+ * @throws InputError with the line of the suite or the flag that is wrong
+ */
+export function gateOf(source: SuiteFile, sides: LoadedSides, { seeds, only }: GateChoice): CheckedGate {
+  const input = {
+    suite: source.suite.value,
+    experiments: source.experiments.map(({ value }) => value),
+    ...{ baseline: sides.baseline.value, candidate: sides.candidate.value },
+    ...(seeds === undefined ? {} : { seeds: parseWhole('--seeds', seeds, 1, MOST_SEEDS) }),
+  };
+  try {
+    return onlyOf(checkGate(input), only);
+  } catch (error) {
+    throw error instanceof InputError ? locatedInSuite(error, source) : error;
+  }
+}
+
+/** An error about a gate with the lines of its suite. */
+export const locatedInSuite = ({ issues }: InputError, { suite }: SuiteFile): InputError =>
+  new InputError(
+    issues.flatMap((issue) => (issue.pointer.startsWith('--') ? [issue] : suite.locate([issue]))),
+  );
+
+/** The gate with one experiment alone, and the objectives that are judged on it. */
+function onlyOf(gate: CheckedGate, only: string | undefined): CheckedGate {
+  if (only === undefined) return gate;
+  const experiments = gate.experiments.filter(({ metadata }) => metadata.name === only);
+  const names = gate.experiments.map(({ metadata }) => metadata.name);
+  if (experiments.length === 0) {
+    const message = `the suite has no experiment "${only}"; it has ${listChoices(names, 30)}`;
+    throw InputError.at('--only', message, nearestHint(only, names));
+  }
+  const objectives = gate.objectives.filter(({ on }) => on?.includes(only) ?? true);
+  if (objectives.length === 0) throw InputError.at('--only', `no objective is judged on "${only}"`);
+  return { ...gate, experiments, objectives };
+}
+
+async function storedFabric(
+  name: string,
+  side: Side,
+  context: CommandContext,
+): Promise<Loaded<FabricDocument>> {
+  return context.withServer(async (client) => {
+    try {
+      const path = `/v1/fabrics/${encodeURIComponent(name)}`;
+      return loadFabric((await client.json<{ definition: unknown }>('GET', path)).definition, refuseFiles);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 404) throw error;
+      const names: string[] = [];
+      for await (const fabric of client.pages<{ name: string }>('/v1/fabrics')) names.push(fabric.name);
+      const there = names.length === 0 ? 'none is stored' : `stored are ${listChoices(names.sort())}`;
+      const hint = nearestHint(name, names) ?? 'a path of a fabric file has a slash in it or ends in .yaml';
+      throw InputError.at(`--${side}`, `there is no fabric "${name}"; ${there}`, hint);
+    }
+  });
+}
