@@ -156,6 +156,7 @@ export class ScheduleStore {
     settled: Settled,
   ): Promise<void> {
     const skipped: TickRow[] = [];
+    let underWay: number | undefined;
     for (let count = 0; row.nextAt !== null; count++) {
       const nominalMs = row.nextAt.getTime();
       const due = dueMs(rules, nominalMs);
@@ -164,14 +165,18 @@ export class ScheduleStore {
         settled.more = true;
         break;
       }
-      const underWay = await openRuns(manager, row.id);
-      const tick = { nominalMs, suspended: row.suspendedAt !== null, underWay: underWay.length };
+      underWay ??= (await openRuns(manager, row.id)).length;
+      const tick = { nominalMs, suspended: row.suspendedAt !== null, underWay };
       const decision = decideTick(rules, tick, nowMs);
       const at = { nominalAt: row.nextAt, dueAt: new Date(due), decidedAt: new Date(nowMs) };
       const outcome =
         decision.outcome === 'run' ? await this.start(manager, row, spec, decision, at) : decision;
-      if (outcome === 'started') settled.runIds.push(scheduledRunId(row.id, nominalMs));
-      else if (outcome !== 'known') skipped.push({ ...at, ...outcome });
+      if (outcome === 'started') {
+        settled.runIds.push(scheduledRunId(row.id, nominalMs));
+        underWay = undefined;
+      } else if (outcome !== 'known') {
+        skipped.push({ ...at, ...outcome });
+      }
       row.nextAt = dateOf(nextTickMs(rules, nominalMs));
     }
     await insertSkips(manager, row.id, skipped);

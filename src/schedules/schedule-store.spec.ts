@@ -1,0 +1,175 @@
+/** What the month of `bench/schedules` does not meet: clocks that are put back, files that are no longer taken, queues of ticks. */
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { DataSource, EntityManager } from 'typeorm';
+import { MIGRATIONS } from '../../migrations/index.js';
+import { createTestDatabase, testHome } from '../../test/support/database.js';
+import { openDatabase } from '../platform/database/database.js';
+import { contentDigest } from '../platform/digest.js';
+import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
+import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
+import { ScheduleStore, type ScheduledRun } from './schedule-store.js';
+
+jest.setTimeout(60_000);
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const BEGIN_MS = Date.parse('2027-01-01T00:00:30Z');
+
+describe('the store of schedules', () => {
+  let close: () => Promise<void>;
+  let dataSource: DataSource;
+  let store: ScheduleStore;
+  let nowMs: number;
+  let refuse: Error | undefined;
+
+  const runs = {
+    prepare: (request: ScheduledRun): Promise<RunEntity> =>
+      refuse === undefined ? Promise.resolve(request as unknown as RunEntity) : Promise.reject(refuse),
+    store: async (manager: EntityManager, run: RunEntity): Promise<void> => {
+      await manager.query(
+        `INSERT INTO runs (id, schedule_id, experiment_name, fabric_name, driver, definition, fabric_definition, plan, seed, state, version)
+         VALUES ($1, $2, 'drill', 'small', 'simulated', '{}', '{}', '{}', 1, 'pending', '0.0.0')`,
+        [run.id, run.scheduleId],
+      );
+    },
+    requestAbort: async (manager: EntityManager, runId: string, reason: string): Promise<void> => {
+      await manager.query(`UPDATE runs SET ended_at = now(), abort_reason = $2 WHERE id = $1`, [
+        runId,
+        reason,
+      ]);
+    },
+  };
+
+  beforeAll(async () => {
+    const empty = await createTestDatabase();
+    const schema = { entities: [...RUN_ENTITIES, ...SCHEDULE_ENTITIES], migrations: MIGRATIONS };
+    const database = await openDatabase({ home: testHome(), databaseUrl: empty.url }, schema);
+    dataSource = database.dataSource;
+    store = new ScheduleStore(dataSource, runs, () => Promise.resolve(nowMs));
+    close = async () => {
+      await database.close();
+      await empty.drop();
+    };
+  });
+  afterAll(() => close());
+  beforeEach(async () => {
+    await dataSource.query('DELETE FROM schedules');
+    await dataSource.query('DELETE FROM runs');
+    nowMs = BEGIN_MS;
+    refuse = undefined;
+  });
+
+  /** Stored at the beginning; its first tick is the next full hour. */
+  async function hourly(spec: object = {}): Promise<string> {
+    const id = randomUUID();
+    const definition = {
+      ...{ apiVersion: 'fabricdrill/v1', kind: 'Schedule', metadata: { name: id.slice(0, 8) } },
+      spec: {
+        experimentRef: 'drill',
+        cron: '0 * * * *',
+        timeZone: 'UTC',
+        concurrencyPolicy: 'Allow',
+        ...spec,
+      },
+    };
+    const first = new Date(Math.ceil(BEGIN_MS / HOUR_MS) * HOUR_MS);
+    const begun = new Date(BEGIN_MS);
+    await dataSource.getRepository(ScheduleEntity).insert({
+      ...{ id, name: id, definition: definition as never, digest: contentDigest(definition) },
+      ...{ suspendedAt: null, suspendReason: null, nextAt: first, wakeAt: first },
+      ...{ settledAt: begun, createdAt: begun, updatedAt: begun },
+    });
+    return id;
+  }
+
+  async function lookAt(timeMs: number): Promise<void> {
+    nowMs = timeMs;
+    for (const id of await store.toWake()) while ((await store.settle(id))?.more === true);
+  }
+
+  const ticks = async (id: string): Promise<string[]> => {
+    const rows = await dataSource.query<{ nominal_at: Date; outcome: string }[]>(
+      `SELECT nominal_at, coalesce(reason, outcome) AS outcome FROM schedule_ticks WHERE schedule_id = $1 ORDER BY nominal_at`,
+      [id],
+    );
+    return rows.map(({ nominal_at, outcome }) => `${nominal_at.toISOString().slice(11, 16)} ${outcome}`);
+  };
+  const hour = (count: number): number => Math.ceil(BEGIN_MS / HOUR_MS - 1) * HOUR_MS + count * HOUR_MS;
+
+  test('decides anew what was skipped in a time that a clock, put back since, had run ahead to; runs stay', async () => {
+    const id = await hourly();
+    await lookAt(hour(1));
+    await lookAt(hour(6));
+    expect(await ticks(id)).toEqual([
+      '01:00 run',
+      '02:00 missed',
+      '03:00 missed',
+      '04:00 missed',
+      '05:00 missed',
+      '06:00 run',
+    ]);
+    for (let at = 1; at <= 7; at++) await lookAt(hour(at) + MINUTE_MS);
+    const all = ['01:00 run', '02:00 run', '03:00 run', '04:00 run', '05:00 run', '06:00 run', '07:00 run'];
+    expect(await ticks(id)).toEqual(all);
+    const [{ count }] = await dataSource.query<[{ count: string }]>('SELECT count(*) FROM runs');
+    expect(count).toBe('7');
+  });
+
+  test('lets a schedule wait where the clock is put back by less', async () => {
+    const id = await hourly();
+    await lookAt(hour(1));
+    await lookAt(hour(1) - 30_000);
+    await lookAt(hour(1) + 1000);
+    expect(await ticks(id)).toEqual(['01:00 run']);
+  });
+
+  test('writes every tick of a long outage, some hundreds a transaction', async () => {
+    const id = await hourly({ cron: '* * * * *' });
+    await lookAt(hour(11));
+    const written = await ticks(id);
+    expect(written.length).toBe(10 * 60 + 1);
+    expect(written.filter((tick) => tick.endsWith(' run')).length).toBe(6);
+  });
+
+  test('decides what is due before a change, by the old state', async () => {
+    const id = await hourly();
+    nowMs = hour(1) + 1000;
+    const changed = await store.change(id, (row, now) => {
+      row.suspendedAt = now;
+      return false;
+    });
+    expect(changed?.runIds).toHaveLength(1);
+    await lookAt(hour(2));
+    expect(await ticks(id)).toEqual(['01:00 run', '02:00 suspended']);
+  });
+
+  test('suspends a schedule whose file this version does not take, and says why', async () => {
+    const id = await hourly({ unheardOf: true });
+    await lookAt(hour(1));
+    const row = await dataSource.getRepository(ScheduleEntity).findOneByOrFail({ id });
+    expect(row.suspendedAt).toEqual(new Date(hour(1)));
+    expect(row.suspendReason).toContain('unheardOf');
+    expect(await ticks(id)).toEqual([]);
+  });
+
+  test('tries again after a database that was lost, and explains any other failure', async () => {
+    const id = await hourly();
+    refuse = Object.assign(new Error('gone'), { code: '57P01' });
+    await expect(lookAt(hour(1))).rejects.toThrow('gone');
+    expect(await ticks(id)).toEqual([]);
+    refuse = new Error('a bug of ours');
+    await lookAt(hour(1) + 1000);
+    expect(await ticks(id)).toEqual(['01:00 refused']);
+  });
+
+  test('gives a schedule that one replica is at to no other', async () => {
+    const id = await hourly();
+    await dataSource.transaction(async (manager) => {
+      await manager.query('SELECT 1 FROM schedules WHERE id = $1 FOR UPDATE', [id]);
+      nowMs = hour(1);
+      expect(await store.settle(id)).toBeUndefined();
+    });
+    expect((await store.settle(id))?.runIds).toHaveLength(1);
+  });
+});
