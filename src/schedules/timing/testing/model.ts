@@ -27,8 +27,7 @@ export interface ModelTick {
 }
 
 const MS_PER_NS = 1e-6;
-/** Windows may have begun before the time that is looked at. */
-const BEFORE_MS = 32 * 86_400_000;
+const DAY_MS = 86_400_000;
 
 /**
  * @param looksMs when anybody looked, ascending; whatever is due then is decided then
@@ -98,7 +97,8 @@ function stretchesOf(
   untilMs: number,
 ): [number, number][] {
   const { from, to, days, cron, duration } = blackout;
-  const begin = fromMs - BEFORE_MS;
+  // windows may have begun before the time that is looked at
+  const begin = fromMs - 2 * DAY_MS - Math.ceil(((duration ?? 0) * MS_PER_NS) / DAY_MS) * DAY_MS;
   if (cron !== undefined) {
     return naiveOccurrences(cron, zone, begin, untilMs).map((start) => [
       start,
@@ -111,6 +111,6 @@ function stretchesOf(
   };
   const on = days === undefined ? '*' : days.map((day) => WEEK_DAYS.indexOf(day)).join(',');
   const starts = naiveOccurrences(daily(from!, on), zone, begin, untilMs);
-  const stops = naiveOccurrences(daily(to!, '*'), zone, begin, untilMs + 2 * 86_400_000);
+  const stops = naiveOccurrences(daily(to!, '*'), zone, begin, untilMs + 2 * DAY_MS);
   return starts.map((start) => [start, stops.find((stop) => stop > start)!]);
 }
