@@ -35,7 +35,10 @@ export class ApiClient {
     private readonly token?: string,
   ) {}
 
-  /** @throws ProblemError for an answer that is an error; EnvironmentError when nobody answers */
+  /**
+   * @param body a text is sent as YAML, anything else as JSON
+   * @throws ProblemError for an answer that is an error; EnvironmentError when nobody answers
+   */
   async request(
     method: string,
     path: string,
@@ -44,8 +47,9 @@ export class ApiClient {
   ): Promise<Response> {
     const init: RequestInit = { method, headers: { ...this.authorisation(), ...headers } };
     if (body !== undefined) {
-      init.body = JSON.stringify(body);
-      init.headers = { ...init.headers, 'content-type': 'application/json' };
+      const isText = typeof body === 'string';
+      init.body = isText ? body : JSON.stringify(body);
+      init.headers = { ...init.headers, 'content-type': isText ? 'application/yaml' : 'application/json' };
     }
     let response: Response;
     try {

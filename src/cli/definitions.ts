@@ -9,6 +9,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import type { Experiment } from '../experiments/definition/experiment.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import type { GameDay } from '../experiments/definition/game-day.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import type { Suite } from '../experiments/definition/suite.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
@@ -138,7 +139,7 @@ export function splitReference(reference: string, toPath: ToPath): { file: strin
   return { file: reference.slice(0, at), name: reference.slice(at + 1) };
 }
 
-export function pick<Kind extends Experiment | FabricDocument | Suite | Schedule>(
+export function pick<Kind extends Experiment | FabricDocument | Suite | Schedule | GameDay>(
   loaded: readonly Loaded<Kind>[],
   name: string | undefined,
   file: string,

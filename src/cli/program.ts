@@ -13,6 +13,7 @@ import { addDiagnoseCommand } from './diagnose.js';
 import { printFailure } from './failure.js';
 import { addFabricsCommand } from './fabrics.js';
 import { addFaultsCommand } from './faults.js';
+import { addGameDaysCommand } from './game-days.js';
 import { addGateCommand } from './gate.js';
 import { examples } from './help.js';
 import { addPlanCommand } from './plan.js';
@@ -78,6 +79,7 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addRunsCommand(program, act);
   addFabricsCommand(program, act);
   addSchedulesCommand(program, act);
+  addGameDaysCommand(program, act);
   addFaultsCommand(program, act);
   addBenchCommand(program, act);
   return program;

@@ -108,7 +108,8 @@ async function untilEnd(client: ApiClient, id: string, progress: ProgressPrinter
   try {
     for await (const event of client.events(id)) {
       progress.show(event);
-      if (event.type === 'end') return Number(event.data.exitCode) as ExitCode;
+      // how a sealed run ended is nobody's to know yet
+      if (event.type === 'end') return (event.data.exitCode ?? EXIT.inconclusive) as ExitCode;
     }
     return EXIT.inconclusive;
   } finally {

@@ -1,0 +1,91 @@
+/** A game day as it goes on, for somebody who waits: each stage and run as it begins and ends, on stderr. */
+import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { ApiClient, RunView } from './api-client.js';
+import type { CommandContext } from './context.js';
+
+export interface DayView {
+  id: string;
+  name: string;
+  blind: boolean;
+  state: string;
+  reason: string | null;
+  final: boolean;
+  createdAt: string;
+  stages: {
+    name: string;
+    state: string;
+    reason: string | null;
+    pause: string | null;
+    experiments: {
+      run: string | null;
+      name: string | null;
+      seal: string | null;
+      sealed: boolean;
+      committedAt: string | null;
+    }[];
+  }[];
+}
+
+const LOOK_MS = 500;
+
+/**
+ * @param toEnd whether to go on waiting while the day waits for people
+ * @returns the exit code of a day that has ended; 0 for one that waits for people, whose turn it is
+ */
+export async function followDay(
+  client: ApiClient,
+  id: string,
+  toEnd: boolean,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const shown = new Set<string>();
+  const tell = (line: string): void => {
+    if (shown.has(line)) return;
+    shown.add(line);
+    context.note(line);
+  };
+  for (;;) {
+    const day = await client.json<DayView>('GET', `/v1/game-days/${encodeURIComponent(id)}`);
+    for (const stage of day.stages) if (stage.state !== 'blocked') tell(stageLine(stage));
+    const query = new URLSearchParams({ gameDay: id, limit: '200' });
+    const { data } = await client.json<{ data: RunView[] }>('GET', `/v1/runs?${query.toString()}`);
+    for (const run of [...data].reverse())
+      tell(`  run ${run.id} ${run.experiment}: ${run.final ? run.state : 'begun'}`);
+    if (day.final) return ended(client, day, context);
+    if (day.state === 'waiting') {
+      for (const line of turns(day, context)) tell(line);
+      if (!toEnd) return EXIT.passed;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+const stageLine = ({ name, state, reason }: DayView['stages'][number]): string =>
+  `stage ${name}: ${state}${reason === null ? '' : `, ${reason}`}`;
+
+/** What people are to do now. */
+function turns({ id, stages }: DayView, context: CommandContext): string[] {
+  const paused = stages
+    .filter(({ state }) => state === 'paused')
+    .map(
+      ({ name, pause }) =>
+        `${pause ?? ''} then: ${context.command(`game-days continue ${id} --stage ${name}`)}`,
+    );
+  if (paused.length > 0) return paused;
+  return stages
+    .flatMap(({ experiments }) => experiments)
+    .filter(({ sealed, committedAt, run }) => sealed && committedAt === null && run !== null)
+    .map(
+      ({ run }) => `to diagnose: ${context.command(`game-days commit ${id} --run ${run} --verdict FILE`)}`,
+    );
+}
+
+async function ended(client: ApiClient, day: DayView, context: CommandContext): Promise<ExitCode> {
+  context.note(`game day ${day.name}: ${day.state}${day.reason === null ? '' : `, ${day.reason}`}`);
+  const { exitCode } = await client.json<{ exitCode: ExitCode }>(
+    'GET',
+    `/v1/game-days/${encodeURIComponent(day.id)}/report`,
+  );
+  context.note(`next: ${context.command(`game-days report ${day.id}`)}`);
+  return exitCode;
+}
