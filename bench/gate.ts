@@ -7,6 +7,7 @@
  * 256 GPUs, with all cores and with one.
  */
 import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
+import { RunPool } from '../src/gates/conduct/pool.js';
 import { drawPair, PAIR_CHANGES } from './gate/harmless-pairs.js';
 import { gateOfPair, type PairOutcome } from './gate/measure-pair.js';
 import { shippedUpgrades } from './gate/shipped.js';
@@ -26,7 +27,19 @@ const WANTED = 'none: what a gate is for';
 const PAIRS_MIN = 200;
 const IDENTICAL_MOST = 0.1;
 
-export async function runGateBench({ only = [], seeds, onCase }: GateBenchOptions): Promise<BenchOutcome> {
+export async function runGateBench(options: GateBenchOptions): Promise<BenchOutcome> {
+  const pool = new RunPool();
+  try {
+    return await benchWith(pool, options);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function benchWith(
+  pool: RunPool,
+  { only = [], seeds, onCase }: GateBenchOptions,
+): Promise<BenchOutcome> {
   const asked = (name: string): boolean => only.length === 0 || only.includes(name);
   const rows: BenchRow[] = [];
   const failures: string[] = [];
@@ -36,7 +49,7 @@ export async function runGateBench({ only = [], seeds, onCase }: GateBenchOption
     const outcomes: PairOutcome[] = [];
     for (const upgrade of upgrades) {
       onCase?.(upgrade.name);
-      outcomes.push(await gateOfPair(upgrade));
+      outcomes.push(await gateOfPair(upgrade, pool));
     }
     rows.push(...upgradeRows(outcomes));
     sections.push({
@@ -49,7 +62,7 @@ export async function runGateBench({ only = [], seeds, onCase }: GateBenchOption
     const outcomes: PairOutcome[] = [];
     for (const [at, seed] of seeds.entries()) {
       if (at % 10 === 0) onCase?.(`harmless pair ${at + 1} of ${seeds.length}`);
-      outcomes.push(await gateOfPair(drawPair(seed)));
+      outcomes.push(await gateOfPair(drawPair(seed), pool));
     }
     rows.push(...harmlessRows(outcomes));
     const identical = outcomes.filter(({ identical: same }) => same).length;

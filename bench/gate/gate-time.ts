@@ -9,6 +9,7 @@ import type { BenchRow } from '../../src/cli/bench-row.js';
 import { refuseFiles, type FabricDocument } from '../../src/experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
+import { RunPool } from '../../src/gates/conduct/pool.js';
 import { measured } from '../row.js';
 import { gateOfPair, type Pair } from './measure-pair.js';
 
@@ -122,9 +123,14 @@ function pair(count: number, seeds: number): Pair {
 }
 
 async function secondsOf(one: Pair, threads?: number): Promise<{ seconds: number; runs: number }> {
-  const startMs = performance.now();
-  const { runs } = await gateOfPair(one, threads);
-  return { seconds: (performance.now() - startMs) / 1000, runs };
+  const pool = new RunPool(threads);
+  try {
+    const startMs = performance.now();
+    const { runs } = await gateOfPair(one, pool);
+    return { seconds: (performance.now() - startMs) / 1000, runs };
+  } finally {
+    await pool.close();
+  }
 }
 
 export async function timeGate(onCase?: (name: string) => void): Promise<BenchRow[]> {

@@ -1,11 +1,11 @@
-/** One gate of the bench: a suite on a pair of fabrics, on all cores, nothing kept. */
+/** One gate of the bench: a suite on a pair of fabrics, nothing kept. */
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
 import type { Suite } from '../../src/experiments/definition/suite.js';
 import type { GateVerdict } from '../../src/gate/result.js';
 import { conductGate } from '../../src/gates/conduct/conduct.js';
 import { checkGate } from '../../src/gates/conduct/gate-input.js';
-import { executeOn, RunPool } from '../../src/gates/conduct/pool.js';
+import { executeOn, type RunPool } from '../../src/gates/conduct/pool.js';
 
 export interface Pair {
   name: string;
@@ -26,26 +26,21 @@ export interface PairOutcome {
   identical: boolean;
 }
 
-/** @param threads as many as there are cores, if left out */
-export async function gateOfPair({ name, wanted, ...input }: Pair, threads?: number): Promise<PairOutcome> {
+/** @param pool threads that many pairs share: to start them takes longer than a small gate */
+export async function gateOfPair({ name, wanted, ...input }: Pair, pool: RunPool): Promise<PairOutcome> {
   const gate = checkGate(input);
-  const pool = new RunPool(threads);
   const execute = executeOn(pool, gate);
   const seen = new Map<string, Partial<Record<'baseline' | 'candidate', string>>>();
-  try {
-    const result = await conductGate({
-      gate,
-      version: 'bench',
-      execute: async (task) => {
-        const run = await execute(task);
-        const key = `${task.experiment}/${task.seed}`;
-        seen.set(key, { ...seen.get(key), [task.side]: JSON.stringify(run.outcome) });
-        return run;
-      },
-    });
-    const identical = [...seen.values()].every(({ baseline, candidate }) => baseline === candidate);
-    return { name, wanted, verdict: result.verdict, runs: result.run.runs, identical };
-  } finally {
-    await pool.close();
-  }
+  const result = await conductGate({
+    gate,
+    version: 'bench',
+    execute: async (task) => {
+      const run = await execute(task);
+      const key = `${task.experiment}/${task.seed}`;
+      seen.set(key, { ...seen.get(key), [task.side]: JSON.stringify(run.outcome) });
+      return run;
+    },
+  });
+  const identical = [...seen.values()].every(({ baseline, candidate }) => baseline === candidate);
+  return { name, wanted, verdict: result.verdict, runs: result.run.runs, identical };
 }
