@@ -12,6 +12,7 @@ import { jobSchema } from '../../workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
 import { prometheusSchema } from './prometheus-settings.js';
+import { transportSchema } from './transport-settings.js';
 
 /** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
 export const DRIVER_NAMES = ['simulated', 'linux', 'prometheus'] as const;
@@ -24,6 +25,9 @@ export const fabricSpecSchema = z.strictObject({
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
   lab: labSettingsSchema.optional().describe('how the driver linux builds the fabric'),
+  transport: transportSchema
+    .optional()
+    .describe('how the driver linux reaches devices that it has not built'),
   prometheus: prometheusSchema.optional().describe('where the driver prometheus reads the metrics of a site'),
   alertLabels: alertLabelsSchema
     .optional()

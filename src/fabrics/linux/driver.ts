@@ -4,24 +4,37 @@
  * Opening never builds: a lab is built by `fabrics up` and removed by `fabrics down`, so that a drill finds the fabric as
  * its operators left it, damage included. What is up must be what the document says.
  */
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { contentDigest } from '../../platform/digest.js';
 import { buildJobs } from '../../workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
 import type { LabBuilder } from '../contract/lab-builder.js';
 import { Clock } from './clock.js';
+import { LINUX_CAPABILITIES } from './controls/controls.js';
 import { buildLab } from './lab/build.js';
 import { Lab } from './lab/lab.js';
 import { readRecord, recordedLabs } from './lab/record.js';
 import { removeLab } from './lab/remove.js';
 import { requireMachine } from './lab/requirements.js';
 import { LinuxFabric } from './linux-fabric.js';
+import { surveySite } from './site/open.js';
 import { LabCollector } from './telemetry/collector.js';
+import { SshPlace } from './transport/ssh-place.js';
 import { requireUndoOutlivesUs } from './undo/container.js';
+import { RemoteUndoTimers } from './undo/remote-timers.js';
+import { UndoTimers } from './undo/timers.js';
 import { LabWorkload } from './workload.js';
 
 const labs: LabBuilder = {
   up: async (definition, progress) => {
+    if (definition.spec.transport !== undefined) {
+      const message = 'devices that are reached over SSH are there already; nothing is built for them';
+      throw InputError.at(
+        '/spec/transport',
+        message,
+        'run an experiment on it, or leave transport out for a lab',
+      );
+    }
     const lab = Lab.from(definition);
     new LabWorkload(lab, jobsOf(definition, lab), definition.spec);
     const record = await buildLab(lab, digestOf(definition), progress);
@@ -44,14 +57,15 @@ export const linuxDriver = {
   summary: 'Linux network stacks as namespaces of this machine, FRR and real jobs, in real time',
   schema: fabricSpecSchema,
   labs,
-  create: async (definition: FabricDefinition, _seed: number): Promise<LinuxFabric> => openLab(definition),
+  create: (definition: FabricDefinition, _seed: number): Promise<LinuxFabric> =>
+    definition.spec.transport === undefined ? openLab(definition) : openSite(definition),
 };
 
 /**
  * @throws InputError with pointers into the Fabric document
  * @throws EnvironmentError when the machine can't, the lab is not up, or is up as another
  */
-export function openLab(definition: FabricDefinition): LinuxFabric {
+export async function openLab(definition: FabricDefinition): Promise<LinuxFabric> {
   const lab = Lab.from(definition);
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
@@ -66,7 +80,34 @@ export function openLab(definition: FabricDefinition): LinuxFabric {
     clock,
     settings: definition.spec.telemetry,
   });
-  return new LinuxFabric({ lab, jobs, clock, workload, collector });
+  const undo = new UndoTimers(lab.undoFolder);
+  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities: LINUX_CAPABILITIES });
+}
+
+/**
+ * @throws InputError with pointers into the Fabric document
+ * @throws EnvironmentError when a device can't be reached, or lacks what it needs
+ */
+export async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
+  const lab = Lab.from(definition);
+  const { transport, telemetry } = definition.spec;
+  const jobs = jobsOf(definition, lab);
+  const clock = new Clock();
+  const workload = new LabWorkload(lab, jobs, definition.spec);
+  const { capabilities, withRules } = await surveySite(lab, jobs);
+  const collector = new LabCollector({
+    lab,
+    jobs: workload.running,
+    definitions: jobs,
+    clock,
+    settings: telemetry,
+    withRules,
+  });
+  const undo = new RemoteUndoTimers(`${transport!.undoFolder}/${lab.name}`);
+  const hangUp = (): void => {
+    for (const { place } of lab.nodes) if (place instanceof SshPlace) place.close();
+  };
+  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities, hangUp });
 }
 
 const jobsOf = ({ spec }: FabricDefinition, { topology }: Lab): ReturnType<typeof buildJobs> =>

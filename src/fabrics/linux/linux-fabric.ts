@@ -18,9 +18,9 @@ import type {
   RunsWorkload,
   TracesPaths,
 } from '../contract/fabric.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment, ImpairmentType } from '../contract/impairment.js';
 import type { Clock } from './clock.js';
-import { knobsOf, LINUX_CAPABILITIES } from './controls/controls.js';
+import { knobsOf } from './controls/controls.js';
 import { keyOf, type Knob } from './controls/knob.js';
 import type { Scheduler } from './controls/scheduler-knobs.js';
 import { HEADER_BYTES, type Lab } from './lab/lab.js';
@@ -28,7 +28,7 @@ import { requireMachine } from './lab/requirements.js';
 import { jobsByElement, type JobFlow } from './lab/crossing.js';
 import { quoteCommand, quoteWord } from './undo/shell.js';
 import { preferThisSession } from './priority.js';
-import { UndoTimers } from './undo/timers.js';
+import type { UndoKeeper } from './undo/timers.js';
 
 /** The jobs of a lab, as far as the fabric has to do with them. */
 export interface Workload extends Scheduler {
@@ -53,6 +53,10 @@ export interface LinuxFabricParts {
   clock: Clock;
   workload: Workload;
   collector: Collector;
+  undo: UndoKeeper;
+  capabilities: ReadonlyMap<ImpairmentType, string>;
+  /** What ends the ways to devices, when all is done. */
+  hangUp?: () => void;
 }
 
 /** A knob that impairments hold: where it stood before, and what each of them wants. */
@@ -75,7 +79,6 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   private readonly ready = new Map<string, () => Promise<void>>();
   /** When impairments began to be turned, by id, ns. */
   private readonly turned = new Map<string, number>();
-  private readonly timers: UndoTimers;
   /** Impairments that a timer has ended before their time. */
   private readonly endedEarly: string[] = [];
   private crossing: { askedMs: number; jobs: Promise<Map<string, string[]>> } | undefined;
@@ -83,12 +86,10 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   private started = false;
   private closed = false;
 
-  constructor(private readonly parts: LinuxFabricParts) {
-    this.timers = new UndoTimers(parts.lab.undoFolder);
-  }
+  constructor(private readonly parts: LinuxFabricParts) {}
 
   describe(): FabricDescription {
-    const { lab, jobs } = this.parts;
+    const { lab, jobs, capabilities } = this.parts;
     return {
       name: lab.name,
       driver: 'linux',
@@ -96,7 +97,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
       jobs,
       transport: { mtuBytes: lab.settings.mtu, headerBytes: HEADER_BYTES, ackBytes: HEADER_BYTES },
       paceNoise: PACE_NOISE,
-      capabilities: LINUX_CAPABILITIES,
+      capabilities,
     };
   }
 
@@ -121,9 +122,10 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
 
   async startJobs(): Promise<void> {
     this.checkOpen();
-    const { clock, collector, workload } = this.parts;
+    const { clock, collector, lab, workload } = this.parts;
     this.started = true;
-    this.stepBack = preferThisSession();
+    // Hosts and switches of a lab share the cores of this machine; those of a site do not.
+    if (!lab.isRemote) this.stepBack = preferThisSession();
     // Processes that come up slowly on a loaded machine must not eat the baseline.
     await workload.start();
     // Nor must first steps, in which programs and connections warm up, or the time until all devices have been read.
@@ -156,7 +158,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     this.checkOpen();
     const leaseS = this.leaseS(holdNs);
     const knobs = this.knobsOf(impairment, leaseS);
-    this.checkForeignTimers(knobs);
+    await this.checkForeignTimers(knobs);
     const holds = await Promise.all(
       knobs.map(
         async (knob): Promise<Hold> =>
@@ -185,11 +187,14 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
       await Promise.all(
         knobs.map((knob, index) => {
           const steps = knob.undo(holds[index].before);
-          return this.timers.arm({ setting: keyOf(knob), node: knob.node, steps }, leaseS, ownIdentity());
+          return this.parts.undo.arm({ setting: keyOf(knob), node: knob.node, steps }, leaseS, ownIdentity());
         }),
       );
     } catch (error) {
-      for (const knob of knobs.filter((one) => !this.holds.has(keyOf(one)))) this.timers.disarm(keyOf(knob));
+      for (const knob of knobs.filter((one) => !this.holds.has(keyOf(one)))) {
+        // One that could not be armed has mostly lost its device: why it failed is what must be told.
+        await Promise.resolve(this.parts.undo.disarm(keyOf(knob), knob.node)).catch(() => undefined);
+      }
       throw error;
     }
   }
@@ -207,7 +212,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     const hold = this.holds.get(key);
     if (hold === undefined) {
       await giveBack(knob, savedValue(knob, saved));
-      this.timers.disarm(key);
+      await this.parts.undo.disarm(key, knob.node);
       return;
     }
     const now = worstOf(knob, hold);
@@ -219,7 +224,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     await giveBack(knob, hold.before);
     this.holds.delete(key);
     this.ready.delete(key);
-    if (this.timers.disarm(key)) this.endedEarly.push(id);
+    if (await this.parts.undo.disarm(key, knob.node)) this.endedEarly.push(id);
   }
 
   async observe(window: { fromNs: number; toNs: number }): Promise<Evidence> {
@@ -239,11 +244,12 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     await Promise.all([...this.ready.values()].map((takeBack) => takeBack()));
     if (this.started) await Promise.all([workload.stop(), collector.stop()]);
     this.stepBack();
+    this.parts.hangUp?.();
   }
 
   private knobsOf(impairment: Impairment, leaseS = this.leaseS(DEFAULT_HOLD_NS)): Knob[] {
     const { lab, workload } = this.parts;
-    return knobsOf(impairment, { lab, scheduler: workload, leaseS });
+    return knobsOf(impairment, { lab, scheduler: workload, leaseS, capabilities: this.parts.capabilities });
   }
 
   private leaseS(holdNs: number): number {
@@ -251,11 +257,12 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   }
 
   /** A timer that another drill has left would end this one's fault in the midst of it. */
-  private checkForeignTimers(knobs: readonly Knob[]): void {
-    requireMachine();
+  private async checkForeignTimers(knobs: readonly Knob[]): Promise<void> {
+    if (!this.parts.lab.isRemote) requireMachine();
     const settings = new Set(knobs.map(keyOf));
     const own = ownIdentity();
-    const foreign = this.timers.armed().find(({ setting, owner }) => settings.has(setting) && owner !== own);
+    const armed = await this.parts.undo.armed(knobs.map(({ node }) => node));
+    const foreign = armed.find(({ setting, owner }) => settings.has(setting) && owner !== own);
     if (foreign === undefined) return;
     throw new EnvironmentError(
       `an undo timer of another drill is armed for ${foreign.setting}; it fires at ${new Date(foreign.firesAtMs).toISOString()}`,

@@ -34,12 +34,15 @@ export interface ControlContext {
   scheduler: Scheduler;
   /** The longest that processes of an impairment may live by themselves, s. */
   leaseS: number;
+  /** What the fabric says that it can. */
+  capabilities: ReadonlyMap<ImpairmentType, string>;
 }
 
 /** @throws InputError when the impairment names what isn't there, doesn't belong together, or can't be done here */
 export function knobsOf(impairment: Impairment, context: ControlContext): Knob[] {
-  const { lab, scheduler } = context;
+  const { lab, scheduler, capabilities } = context;
   const { topology } = lab;
+  if (!capabilities.has(impairment.type)) throw unsupported(impairment, context);
   switch (impairment.type) {
     case 'link-admin-down': {
       const port = endOf(topology, linkOf(topology, impairment.link), impairment.port, '/port');
@@ -72,17 +75,20 @@ export function knobsOf(impairment: Impairment, context: ControlContext): Knob[]
     case 'job-move':
       return [moveKnob(impairment, lab, scheduler)];
     default:
-      throw unsupported(impairment, lab);
+      throw unsupported(impairment, context);
   }
 }
 
 /** Names that are wrong are told first: they would be wrong on any fabric. */
-function unsupported(impairment: Impairment, { name, topology }: Lab): InputError {
+function unsupported(
+  impairment: Impairment,
+  { lab: { name, topology }, capabilities }: ControlContext,
+): InputError {
   if ('device' in impairment) deviceOf(topology, impairment.device);
   if ('nic' in impairment) nicOf(topology, impairment.nic);
   return InputError.at(
     '/type',
     `the fabric "${name}" (linux) can't apply ${impairment.type}`,
-    `it can apply ${[...LINUX_CAPABILITIES.keys()].join(', ')}`,
+    `it can apply ${[...capabilities.keys()].join(', ')}`,
   );
 }

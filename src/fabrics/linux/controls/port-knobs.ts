@@ -7,7 +7,8 @@
  * Not modelled: renegotiation, which takes a link down for a moment; errors in bursts.
  */
 import { portId } from '../../../kernel/elements.js';
-import { bucket } from '../lab/build.js';
+import { InputError } from '../../../kernel/problem.js';
+import { filledIn, type DialectChoice, type DialectStep, type TemplateWords } from '../dialects/dialect.js';
 import { DAMAGED_MARK, type Lab, type LabPort } from '../lab/lab.js';
 import { INGRESS_PRIORITY, noTable, ownTable } from '../lab/rules.js';
 import { CommandError } from '../transport/place.js';
@@ -16,80 +17,118 @@ import { commanded, type Knob } from './knob.js';
 
 const nft = (input: string): Step => ({ command: ['nft', '-f', '-'], input });
 /** Names of nft take no dashes in front and scripts trip over them. */
-const wordOf = (port: LabPort): string => port.interface.replaceAll('-', '_');
+const wordOf = (port: LabPort): string => port.interface.replaceAll(/[^A-Za-z0-9]/g, '_');
 
-interface LinkLine {
-  flags: string[];
+const spoken = (steps: readonly DialectStep[], words: TemplateWords): Step[] =>
+  steps.map(({ command, input }) => ({
+    command: command.map((word) => filledIn(word, words)),
+    ...(input === undefined ? {} : { input: filledIn(input, words) }),
+  }));
+
+/** A name in a pattern is meant letter by letter. */
+const asPattern = (words: TemplateWords): TemplateWords =>
+  Object.fromEntries(
+    Object.entries(words).map(([name, word]) => [name, String(word).replaceAll(/[^A-Za-z0-9_]/g, '\\$&')]),
+  );
+
+async function ask(port: LabPort, command: readonly string[], words: TemplateWords): Promise<string> {
+  return (await port.node.place.run(command.map((word) => filledIn(word, words)))).stdout;
+}
+
+/** What a dialect says of a setting that is one of two words. */
+function choiceKnob(
+  choice: DialectChoice,
+  words: TemplateWords,
+  port: LabPort,
+  knob: Pick<Knob, 'element' | 'setting' | 'impaired'> & { more?: (value: string) => Step[] },
+): Knob {
+  const { more = () => [], ...rest } = knob;
+  const { pattern, present, absent, tell } = choice;
+  return commanded({
+    ...rest,
+    node: port.node,
+    read: async () => {
+      const there = new RegExp(filledIn(pattern, asPattern(words)), 's');
+      return there.test(await ask(port, choice.ask, words)) ? present : absent;
+    },
+    steps: (value) => [...spoken(tell[value], words), ...more(value)],
+    accepts: (value) => value === present || value === absent,
+    worse: (one, other) => (one === knob.impaired ? one : other),
+  });
 }
 
 export function adminKnob(lab: Lab, port: LabPort): Knob {
   const { node } = port;
-  const set = (state: string): Step => ({ command: ['ip', 'link', 'set', 'dev', port.interface, state] });
+  const gateway = node.role === 'host' ? node.gateway : undefined;
   // A host loses its default route with the interface, and no daemon gives it back.
-  const route = (): Step => ({
-    command: ['ip', 'route', 'replace', 'default', 'via', lab.peerOf(port).address!],
-  });
-  return commanded({
+  const more = (value: string): Step[] =>
+    value === 'up' && gateway !== undefined
+      ? [{ command: ['ip', 'route', 'replace', 'default', 'via', gateway] }]
+      : [];
+  return choiceKnob(node.dialect.adminState, { interface: port.interface }, port, {
     element: portId(port.name),
     setting: 'admin-status',
     impaired: 'down',
-    node,
-    read: async () => {
-      const { stdout } = await node.place.run(['ip', '-j', 'link', 'show', 'dev', port.interface]);
-      const [line] = JSON.parse(stdout) as LinkLine[];
-      return line.flags.includes('UP') ? 'up' : 'down';
-    },
-    steps: (value) => [set(value), ...(value === 'up' && node.role === 'host' ? [route()] : [])],
-    accepts: (value) => value === 'up' || value === 'down',
-    worse: (one, other) => (one === 'down' ? one : other),
+    more,
   });
 }
 
+const UNLIMITED = 'unlimited';
+
+/** @throws InputError where the port's device has no way to be slowed down */
 export function rateKnob(lab: Lab, port: LabPort, rateGbps: number): Knob {
   const { node } = port;
+  const { rate } = node.dialect;
+  if (rate === undefined) throw unspoken(port, 'to slow a port down');
+  const { burst, queueLimit: limit } = lab.lab;
   const text = (gbps: number): string => `${Number(gbps.toPrecision(6))}Gbps`;
-  const parse = (value: string): number => (value.endsWith('Gbps') ? Number(value.slice(0, -4) || NaN) : NaN);
+  const parse = (value: string): number => {
+    if (value === UNLIMITED && rate.unlimited !== undefined) return Infinity;
+    return value.endsWith('Gbps') ? Number(value.slice(0, -4) || NaN) : NaN;
+  };
+  const wordsOf = (gbps: number): TemplateWords => ({
+    ...{ interface: port.interface, burst, limit },
+    ...{ bits: Math.round(gbps * 1e9), mbps: Math.round(gbps * 1000) },
+  });
   return commanded({
     element: portId(port.name),
     setting: 'speed',
     impaired: text(rateGbps),
     node,
     read: async () => {
-      const { stdout } = await node.place.run(['tc', '-j', 'qdisc', 'show', 'dev', port.interface, 'root']);
-      const [line] = JSON.parse(stdout) as { kind: string; options: { rate?: number } }[];
-      if (line?.options.rate === undefined) throw new Error(`${port.name} has no token bucket`);
-      return text((line.options.rate * 8) / 1e9);
+      const answer = await ask(port, rate.ask, { interface: port.interface });
+      const found = new RegExp(rate.pattern, 's').exec(answer)?.[1];
+      if (found !== undefined) return text(Number(found) * rate.gbpsPerUnit);
+      if (rate.unlimited !== undefined && new RegExp(rate.unlimited.pattern).test(answer)) return UNLIMITED;
+      throw new Error(`the speed of ${port.name} can't be told: ${answer.trim() || 'no answer'}`);
     },
-    steps: (value) => [
-      { command: ['tc', 'qdisc', 'change', ...bucket(lab, port, parse(value) * 1000).split(' ')] },
-    ],
+    steps: (value) =>
+      value === UNLIMITED
+        ? spoken(rate.unlimited!.tell, { interface: port.interface })
+        : spoken(rate.tell, wordsOf(parse(value))),
     accepts: (value) => parse(value) > 0,
     worse: (one, other) => (parse(one) < parse(other) ? one : other),
   });
 }
 
-/** What the port sends is lost on its way. */
+/** What the port sends is lost on its way. @throws InputError where the peer can't lose it */
 export function blackholeKnob(lab: Lab, port: LabPort): Knob {
   const peer = lab.peerOf(port);
-  const table = `loss_${wordOf(peer)}`;
-  const rules = ownTable(table, [
-    ' counter lost {}',
-    ' chain on_the_way {',
-    `  type filter hook ingress device "${peer.interface}" priority ${INGRESS_PRIORITY.loss};`,
-    '  counter name lost drop',
-    ' }',
-  ]);
-  return commanded({
+  const { arrivals } = peer.node.dialect;
+  if (arrivals === undefined) throw unspoken(peer, 'to lose what arrives');
+  return choiceKnob(arrivals, { interface: peer.interface, table: `loss_${wordOf(peer)}` }, peer, {
     element: portId(port.name),
     setting: 'egress',
     impaired: 'drop',
-    node: peer.node,
-    read: async () => ((await readTable(peer, table)) === undefined ? 'forward' : 'drop'),
-    steps: (value) => [nft(value === 'drop' ? rules : noTable(table))],
-    accepts: (value) => value === 'drop' || value === 'forward',
-    worse: (one, other) => (one === 'drop' ? one : other),
   });
 }
+
+const unspoken = ({ node, name }: LabPort, what: string): InputError =>
+  InputError.at(
+    '/link',
+    `the dialect ${node.dialect.name} of ${node.name} has no way ${what}, which ${name} would need`,
+    'choose another link, or another fault',
+  );
 
 /** Frames are damaged so many times in this many. */
 const DAMAGE_IN = 1_000_000_000;

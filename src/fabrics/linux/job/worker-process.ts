@@ -31,7 +31,7 @@ export class WorkerProcess {
   private isGone = false;
 
   constructor(place: Place, program: string, configuration: WorkerConfiguration, events: WorkerEvents) {
-    const [command, ...args] = place.argv([process.execPath, program]);
+    const [command, ...args] = place.argv(place.programWords(program));
     // A session of its own: a signal for the group of whoever started us must not end the job.
     this.child = spawn(command, args, { detached: true, stdio: 'pipe' });
     const { stdin, stdout, stderr } = this.child;

@@ -10,8 +10,11 @@ import { listChoices } from '../../../kernel/nearest.js';
 import { InputError, withPointer } from '../../../kernel/problem.js';
 import type { FabricDefinition, FabricSettings } from '../../contract/definition.js';
 import { labSettingsSchema, type LabSettings } from '../../contract/lab-settings.js';
-import { peerPort, type Topology } from '../../../topology/model.js';
+import { peerPort, type Device, type Port, type Topology } from '../../../topology/model.js';
 import { buildTopology } from '../../../topology/topology-spec.js';
+import { DIALECTS } from '../dialects/catalog.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { reachOverSsh } from '../site/reach.js';
 import { NamespacePlace, type Place } from '../transport/place.js';
 
 /** Run files of labs; gone after a reboot, as namespaces are, and open to the account that FRR runs as. */
@@ -33,11 +36,15 @@ export interface LabNode {
   name: string;
   role: 'host' | 'switch';
   tier: 'host' | 'leaf' | 'spine';
+  /** Of this host; empty where the device is another machine. */
   namespace: string;
   place: Place;
+  dialect: Dialect;
   /** Its run files: of a switch FRR's configuration, logs and sockets (`vtysh --vty_socket FOLDER`). */
   folder: string;
   loopback: string;
+  /** Of a host: its default route, where there is one to give back. */
+  gateway?: string;
   /** Of a switch. */
   autonomousSystem?: number;
 }
@@ -53,23 +60,37 @@ export interface LabPort {
   rateMbps: number;
   /** Both ends of a host's link have one; without mask. */
   address?: string;
+  /** The network of that address, as a route names it. */
+  prefix?: string;
+}
+
+/** Where devices are and how they are told, whoever has built them. */
+export interface Reach {
+  /** Devices are other machines, and nothing here has built them. */
+  isRemote: boolean;
+  /** For run files, on a disk that all hosts share. */
+  folder: string;
+  ofDevice(device: Device): Pick<LabNode, 'namespace' | 'place' | 'dialect' | 'folder' | 'gateway'>;
+  ofPort(port: Port): Pick<LabPort, 'interface' | 'address' | 'prefix'>;
 }
 
 export class Lab {
   readonly folder: string;
+  readonly isRemote: boolean;
   readonly nodes: readonly LabNode[];
   readonly ports: readonly LabPort[];
 
   /** @throws InputError with pointers into the Fabric document, for what no such lab can be */
   static from(definition: FabricDefinition): Lab {
-    const topology = withPointer('/spec/topology', () => buildTopology(definition.spec.topology));
+    const { name, spec } = definition;
+    const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
     requireTwoTiers(topology);
-    return new Lab(
-      definition.name,
-      topology,
-      definition.spec.settings,
-      definition.spec.lab ?? labSettingsSchema.parse({}),
-    );
+    const lab = spec.lab ?? labSettingsSchema.parse({});
+    if (spec.transport !== undefined) {
+      return new Lab(name, topology, spec.settings, lab, reachOverSsh(name, topology, spec.transport));
+    }
+    requireOneMachine(topology);
+    return new Lab(name, topology, spec.settings, lab, reachHere(name, topology, lab));
   }
 
   private constructor(
@@ -77,36 +98,31 @@ export class Lab {
     readonly topology: Topology,
     readonly settings: FabricSettings,
     readonly lab: LabSettings,
+    reach: Reach,
   ) {
-    this.folder = join(LABS_FOLDER, name);
+    this.folder = reach.folder;
+    this.isRemote = reach.isRemote;
     const leaves = topology.devices.filter(({ tier }) => tier === 'leaf').map(({ index }) => index);
     this.nodes = topology.devices.map((device): LabNode => {
-      const namespace = `${lab.prefix ?? name.toLowerCase()}-${device.name}`;
       const tier = device.tier as LabNode['tier'];
       return {
         device: device.index,
         name: device.name,
         role: device.role,
         tier,
-        namespace,
-        place: new NamespacePlace(namespace),
-        folder: join(this.folder, device.name),
+        ...reach.ofDevice(device),
         loopback: `10.254.${(device.index + 1) >> 8}.${(device.index + 1) & 255}`,
         ...(tier === 'spine' ? { autonomousSystem: SPINE_AS } : {}),
         ...(tier === 'leaf' ? { autonomousSystem: FIRST_LEAF_AS + leaves.indexOf(device.index) } : {}),
       };
     });
-    this.ports = topology.ports.map((port): LabPort => {
-      const address = addressOf(topology, port.index);
-      return {
-        port: port.index,
-        name: port.name,
-        interface: port.name.slice(port.name.lastIndexOf('/') + 1),
-        node: this.nodes[port.device],
-        rateMbps: topology.links[port.link].rateGbps * 1000,
-        ...(address === undefined ? {} : { address }),
-      };
-    });
+    this.ports = topology.ports.map((port): LabPort => ({
+      port: port.index,
+      name: port.name,
+      node: this.nodes[port.device],
+      rateMbps: topology.links[port.link].rateGbps * 1000,
+      ...reach.ofPort(port),
+    }));
   }
 
   get switches(): LabNode[] {
@@ -173,20 +189,60 @@ function requireTwoTiers(topology: Topology): void {
     );
     refuse(`a Linux lab has leaves and spines; ${names} are of another tier`, 'take builder: leaf-spine');
   }
-  if (topology.devices.length > MOST_DEVICES) {
-    const message = `${topology.devices.length} devices are more than one machine can be (${MOST_DEVICES})`;
-    refuse(message, 'take fewer leaves, spines or hosts per leaf');
-  }
   for (const device of topology.devices.filter(({ role }) => role === 'host')) {
     if (device.ports.length === 1) continue;
     const message = `a host of a Linux lab has one NIC with one port; ${device.name} has ${device.ports.length} ports`;
     refuse(message, 'write gpusPerHost: 1, or nicsPerHost: 1');
   }
+}
+
+function requireOneMachine(topology: Topology): void {
+  if (topology.devices.length > MOST_DEVICES) {
+    const message = `${topology.devices.length} devices are more than one machine can be (${MOST_DEVICES})`;
+    throw InputError.at('/spec/topology', message, 'take fewer leaves, spines or hosts per leaf');
+  }
   const fast = topology.links.find(({ rateGbps }) => rateGbps > MOST_GBPS);
   if (fast === undefined) return;
   const message = `${fast.id} is to run at ${fast.rateGbps}Gbps, and Linux keeps no rate above ${MOST_GBPS}Gbps here`;
-  refuse(message, 'write hostRate: 50Mbps and fabricRate: 50Mbps; up to 100Mbps rates are exact');
+  throw InputError.at(
+    '/spec/topology',
+    message,
+    'write hostRate: 50Mbps and fabricRate: 50Mbps; up to 100Mbps rates are exact',
+  );
 }
+
+/** Namespaces of this host, told without a way between. */
+function reachHere(name: string, topology: Topology, lab: LabSettings): Reach {
+  const folder = join(LABS_FOLDER, name);
+  const addressAt = (device: Device): string | undefined =>
+    device.role === 'host' ? addressOf(topology, peerPort(topology, device.ports[0])) : undefined;
+  return {
+    isRemote: false,
+    folder,
+    ofDevice: (device) => {
+      const namespace = `${lab.prefix ?? name.toLowerCase()}-${device.name}`;
+      const gateway = addressAt(device);
+      return {
+        namespace,
+        place: new NamespacePlace(namespace),
+        dialect: DIALECTS[device.role === 'host' ? 'linux' : 'frr'],
+        folder: join(folder, device.name),
+        ...(gateway === undefined ? {} : { gateway }),
+      };
+    },
+    ofPort: ({ index, name: portName }) => {
+      const address = addressOf(topology, index);
+      const [even] = [index, peerPort(topology, index)].filter((port) => topology.ports[port].nic < 0);
+      return {
+        interface: interfaceWord(portName),
+        ...(address === undefined ? {} : { address, prefix: `${addressOf(topology, even)}/31` }),
+      };
+    },
+  };
+}
+
+/** What a port is called within its device: `p2`, `nic-0`. */
+export const interfaceWord = (port: string): string => port.slice(port.lastIndexOf('/') + 1);
 
 /** The k-th host link, by port index of its host, has the k-th /31 of 10.0.0.0/9; the leaf is the even end. */
 function addressOf(topology: Topology, index: number): string | undefined {

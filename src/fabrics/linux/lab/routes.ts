@@ -42,10 +42,8 @@ export function parseNextHops(text: string): NextHops {
   );
 }
 
-/** The /31 of a host's link, as the kernel writes it. @param host device index */
-export function hostPrefix(lab: Lab, host: number): string {
-  return `${lab.peerOf(lab.hostPort(host)).address!}/31`;
-}
+/** The network of a host's link, as the kernel writes it. @param host device index */
+export const hostPrefix = (lab: Lab, host: number): string => lab.hostPort(host).prefix!;
 
 /** Interfaces that a switch should forward over to a host, in port order. */
 export function expectedInterfaces(lab: Lab, node: LabNode, host: number): string[] {

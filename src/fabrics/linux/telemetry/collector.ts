@@ -16,6 +16,7 @@ import { monotonicNs } from '../job/monotonic.js';
 import { jsonLines } from '../job/protocol.js';
 import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';
 import { programPath } from '../program-path.js';
+import { quoteCommand } from '../undo/shell.js';
 import { DeviceSeries } from './device-series.js';
 import { JobSeries } from './job-series.js';
 import { seriesSet } from './series-set.js';
@@ -34,6 +35,8 @@ export interface CollectorOptions {
   definitions: readonly Job[];
   clock: Clock;
   settings: TelemetrySettings;
+  /** Of devices elsewhere: those, by index, whose ports have the counting rules; all of a lab's have them. */
+  withRules?: ReadonlySet<number>;
   /** The watching program, where it is not the built one. */
   program?: string;
 }
@@ -152,9 +155,10 @@ export class LabCollector {
   }
 
   private configuration(): WatchConfiguration {
-    const { lab, settings } = this.options;
+    const { lab, settings, withRules } = this.options;
+    const counted = ({ device }: LabNode): boolean => withRules?.has(device) ?? true;
     return {
-      nodes: lab.nodes.map((node) => watchedNode(node, lab.settings.bfd)),
+      nodes: lab.nodes.map((node) => watchedNode(node, lab.settings.bfd, counted(node))),
       table: RULES_TABLE,
       switchIntervalNs: settings.switchInterval,
       hostIntervalNs: settings.nicInterval,
@@ -177,13 +181,30 @@ export class LabCollector {
   }
 }
 
-function watchedNode({ place, role, folder }: LabNode, bfd: boolean): WatchedNode {
+/** A program that answers each line it reads with one line of what a command says. */
+const answering = (command: string): string[] => [
+  'sh',
+  '-c',
+  `while read -r line; do ${command}; echo; done`,
+];
+
+function watchedNode(node: LabNode, bfd: boolean, counted: boolean): WatchedNode {
+  const { role, folder, dialect } = node;
+  const place = node.place.lane('watch');
+  const hasBfd = bfd && role === 'switch';
+  const vtysh = quoteCommand(folder === '' ? ['vtysh'] : ['vtysh', '--vty_socket', folder]);
   return {
     role,
     ip: place.argv(['ip', '-s', '-s', '-j', '-batch', '-']),
-    tc: place.argv(['tc', '-s', '-j', '-batch', '-']),
-    nft: place.argv(['nft', '-j', '-i']),
+    tc: dialect.counts === 'queues' ? place.argv(['tc', '-s', '-j', '-batch', '-']) : null,
+    nft: counted ? place.argv(['nft', '-j', '-i']) : null,
     monitor: place.argv(['ip', 'monitor', 'link', 'route']),
-    bfdd: bfd && role === 'switch' ? join(folder, 'bfdd.vty') : null,
+    countsPackets: dialect.counts !== 'none',
+    bfdd: !hasBfd
+      ? null
+      : place.isRemote
+        ? place.argv(answering(`${vtysh} -c "$line" | tr -d '\\n'`))
+        : join(folder, 'bfdd.vty'),
+    netstat: place.isRemote ? place.argv(answering("tr '\\n' '\\t' < /proc/net/netstat")) : null,
   };
 }

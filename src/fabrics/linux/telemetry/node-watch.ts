@@ -11,7 +11,15 @@ import { readFileSync } from 'node:fs';
 import { monotonicNs } from '../job/monotonic.js';
 import { FrrSocket } from './frr-socket.js';
 import { LineCommand } from './line-command.js';
-import { parseBfdPeers, parseCounters, parseLinks, parseNetstat, parseQueues } from './readings.js';
+import {
+  countersOfLinks,
+  parseBfdPeers,
+  parseCounters,
+  parseLinks,
+  parseNetstat,
+  parseQueues,
+  queuesOfLinks,
+} from './readings.js';
 import type { WatchedNode, WatchReading } from './watch-protocol.js';
 
 const ANSWER_MS = 1500;
@@ -20,9 +28,10 @@ const SETTLE_MS = 3;
 
 export class NodeWatch {
   private readonly ip: LineCommand;
-  private readonly tc: LineCommand;
-  private readonly nft: LineCommand;
-  private readonly bfdd: FrrSocket | undefined;
+  private readonly tc: LineCommand | undefined;
+  private readonly nft: LineCommand | undefined;
+  private readonly netstat: LineCommand | undefined;
+  private readonly bfdd: FrrSocket | LineCommand | undefined;
   private monitor: ChildProcess | undefined;
   private readonly depths = new Map<string, number>();
   private closed = false;
@@ -37,9 +46,12 @@ export class NodeWatch {
     private readonly tell: (reading: WatchReading) => void,
   ) {
     this.ip = new LineCommand(node.ip);
-    this.tc = new LineCommand(node.tc);
-    this.nft = new LineCommand(node.nft);
-    this.bfdd = node.bfdd === null ? undefined : new FrrSocket(node.bfdd);
+    const staying = (command: readonly string[] | null): LineCommand | undefined =>
+      command === null ? undefined : new LineCommand(command);
+    this.tc = staying(node.tc);
+    this.nft = staying(node.nft);
+    this.netstat = staying(node.netstat);
+    this.bfdd = typeof node.bfdd === 'string' ? new FrrSocket(node.bfdd) : staying(node.bfdd);
   }
 
   start(): void {
@@ -52,7 +64,8 @@ export class NodeWatch {
 
   /** pids of the processes that answer, for what they cost. */
   get pids(): number[] {
-    return [this.ip.pid, this.tc.pid, this.nft.pid, this.monitor?.pid].filter((pid) => pid !== undefined);
+    const commands = [this.ip, this.tc, this.nft, this.netstat];
+    return [...commands.map((one) => one?.pid), this.monitor?.pid].filter((pid) => pid !== undefined);
   }
 
   /** One that is slow to answer misses a poll, as a device does; polls do not pile up. */
@@ -70,7 +83,7 @@ export class NodeWatch {
   }
 
   async look(): Promise<void> {
-    if (this.looking) return;
+    if (this.looking || this.tc === undefined) return;
     this.looking = true;
     try {
       this.noteDepths(parseQueues(await this.tc.ask('qdisc show', ANSWER_MS)));
@@ -84,8 +97,9 @@ export class NodeWatch {
   close(): void {
     this.closed = true;
     this.ip.close();
-    this.tc.close();
-    this.nft.close();
+    this.tc?.close();
+    this.nft?.close();
+    this.netstat?.close();
     this.bfdd?.close();
     this.monitor?.kill('SIGKILL');
   }
@@ -108,13 +122,17 @@ export class NodeWatch {
 
   private async readCounters(): Promise<void> {
     const askedNs = monotonicNs();
-    const [queueText, counterText] = await Promise.all([
-      this.tc.ask('qdisc show', ANSWER_MS),
-      this.nft.ask(`list counters table netdev ${this.table}`, ANSWER_MS),
+    const [queueText, counterText, linkText, netstatText] = await Promise.all([
+      this.tc?.ask('qdisc show', ANSWER_MS),
+      this.nft?.ask(`list counters table netdev ${this.table}`, ANSWER_MS),
+      this.tc === undefined || this.nft === undefined ? this.ip.ask('link show', ANSWER_MS) : undefined,
+      this.node.role === 'host' ? this.netstat?.ask('netstat', ANSWER_MS) : undefined,
     ]);
     // They were read somewhere in between.
     const atNs = (askedNs + monotonicNs()) / 2;
-    const queues = parseQueues(queueText);
+    const links = this.node.countsPackets ? (linkText ?? '[]') : '[]';
+    const queues = queueText === undefined ? queuesOfLinks(links) : parseQueues(queueText);
+    const counters = counterText === undefined ? countersOfLinks(links) : parseCounters(counterText);
     this.noteDepths(queues);
     this.tell({
       reading: 'counters',
@@ -122,8 +140,8 @@ export class NodeWatch {
       atNs,
       queues: [...queues],
       depths: [...this.depths],
-      counters: [...parseCounters(counterText)],
-      netstat: this.node.role === 'host' ? [...this.readNetstat()] : [],
+      counters: [...counters],
+      netstat: this.node.role === 'host' ? [...this.readNetstat(netstatText)] : [],
     });
     this.depths.clear();
   }
@@ -134,9 +152,10 @@ export class NodeWatch {
     }
   }
 
-  /** TCP's counters of the namespace, by way of a process that is in it. */
-  private readNetstat(): Map<string, number> {
-    const { pid } = this.tc;
+  /** TCP's counters of the namespace, by way of a process that is in it. @param told by a device elsewhere, tabs for lines */
+  private readNetstat(told: string | undefined): Map<string, number> {
+    if (told !== undefined) return parseNetstat(told.replaceAll('\t', '\n'));
+    const pid = this.ip.pid;
     return pid === undefined
       ? new Map<string, number>()
       : parseNetstat(readFileSync(`/proc/${pid}/net/netstat`, 'utf8'));

@@ -6,6 +6,8 @@
  * what it should be is an error, not a zero.
  */
 
+import { counterName } from '../lab/rules.js';
+
 /** From the frame's own header, which counters of netfilter leave out and those of queues do not. */
 const FRAME_BYTES = 14;
 
@@ -19,7 +21,10 @@ export interface LinkReading {
 interface LinkRow {
   ifname: string;
   flags: string[];
-  stats64?: { tx: { dropped: number; carrier_changes?: number } };
+  stats64?: {
+    rx: { bytes: number; packets: number; errors: number };
+    tx: { bytes: number; dropped: number; carrier_changes?: number };
+  };
 }
 
 /** By interface. */
@@ -115,4 +120,29 @@ export function parseNetstat(text: string): Map<string, number> {
     names.forEach((name, index) => values.set(`${group.replace(':', '')}.${name}`, Number(numbers[index])));
   }
   return values;
+}
+
+/** Where no rules count: what interfaces have received, under the names of the rules' counters. */
+export function countersOfLinks(text: string): Map<string, { packets: number; bytes: number }> {
+  return new Map(
+    (JSON.parse(text) as LinkRow[]).flatMap(({ ifname, stats64 }) =>
+      stats64 === undefined
+        ? []
+        : [
+            [counterName('rx', ifname), { packets: stats64.rx.packets, bytes: stats64.rx.bytes }] as const,
+            [counterName('damaged', ifname), { packets: stats64.rx.errors, bytes: NaN }] as const,
+          ],
+    ),
+  );
+}
+
+/** Where queues can't be seen: what interfaces have sent. Speed and what waits are not known. */
+export function queuesOfLinks(text: string): Map<string, QueueReading> {
+  return new Map(
+    (JSON.parse(text) as LinkRow[]).flatMap(({ ifname, stats64 }) =>
+      stats64 === undefined
+        ? []
+        : [[ifname, { rateGbps: NaN, sentBytes: stats64.tx.bytes, dropped: 0, backlogBytes: NaN }] as const],
+    ),
+  );
 }

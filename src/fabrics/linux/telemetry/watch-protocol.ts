@@ -4,15 +4,21 @@
  */
 import type { LinkReading, QueueReading } from './readings.js';
 
-/** Argument vectors of programs that stay; all of them run in the device's namespace. */
+/** Argument vectors of programs that stay; all of them run on the device. */
 export interface WatchedNode {
   role: 'host' | 'switch';
   ip: readonly string[];
-  tc: readonly string[];
-  nft: readonly string[];
+  /** Null where queueing disciplines see no packets of the fabric. */
+  tc: readonly string[] | null;
+  /** Null where no rules of ours count: interfaces do, then. */
+  nft: readonly string[] | null;
   monitor: readonly string[];
-  /** Socket of the BFD daemon; null where there is none. */
-  bfdd: string | null;
+  /** False where the kernel sees next to nothing of what the ports forward: such counters are not told. */
+  countsPackets: boolean;
+  /** The BFD daemon: its socket, or a program that answers each line with all sessions; null where there is none. */
+  bfdd: string | readonly string[] | null;
+  /** A program that answers each line with /proc/net/netstat; null where the file can be read from here. */
+  netstat: readonly string[] | null;
 }
 
 export interface WatchConfiguration {

@@ -112,7 +112,7 @@ async function start(
   const armed: Promise<void>[] = [];
   const launch = (node: LabNode, mode: string, words: readonly (string | number)[]): string => {
     const args = [mode, permit, gateOf(permit), String(load.leaseS), ...words.map(String)];
-    const [first, ...rest] = node.place.program(program, args);
+    const [first, ...rest] = node.place.argv([...node.place.programWords(program), ...args]);
     const child = spawn(first, rest, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
     armed.push(untilArmed(child, node));
     child.unref();

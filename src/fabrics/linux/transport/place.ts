@@ -31,8 +31,8 @@ export interface Place {
   readonly isRemote: boolean;
   /** The whole vector that runs a command there, started on this host. */
   argv(command: readonly string[]): string[];
-  /** The vector that runs a program of ours there. @param path of the built program on this host */
-  program(path: string, args?: readonly string[]): string[];
+  /** Node and a program of ours, as they are called there. @param path of the built program on this host */
+  programWords(path: string): string[];
   /** The same place, by a connection of its own where connections are counted. */
   lane(name: 'commands' | 'watch'): Place;
   /** @throws CommandError on an exit code other than 0 (unless `anyExit`), a time-out, or a program that is not there */
@@ -63,8 +63,8 @@ export abstract class SpawningPlace implements Place {
   readonly isRemote: boolean = false;
   abstract argv(command: readonly string[]): string[];
 
-  program(path: string, args: readonly string[] = []): string[] {
-    return this.argv([process.execPath, path, ...args]);
+  programWords(path: string): string[] {
+    return [process.execPath, path];
   }
 
   lane(_name: 'commands' | 'watch'): Place {

@@ -72,8 +72,8 @@ export class SshPlace extends SpawningPlace {
     return [...this.client(), '-T', '-l', user, '-p', String(port), '--', host, quoteCommand(words)];
   }
 
-  override program(path: string, args: readonly string[] = []): string[] {
-    return this.argv([this.target.node, this.target.install(path), ...args]);
+  override programWords(path: string): string[] {
+    return [this.target.node, this.target.install(path)];
   }
 
   /** @throws CommandError; its code is undefined when the device could not be reached */

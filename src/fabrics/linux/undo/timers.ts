@@ -47,16 +47,25 @@ export interface Undo {
 
 /** Sleeps, undoes, and says that it did; the words are arguments, so that nothing of them is read as a script but `$2`. */
 const PROGRAM = 'sleep "$1"; sh -c "$2"; mv "$3" "$3.fired"';
-const NAME = 'fabricdrill-undo';
+export const UNDO_NAME = 'fabricdrill-undo';
 
-export class UndoTimers {
-  constructor(private readonly folder: string) {}
-
+/** Who arms timers, wherever they wait. */
+export interface UndoKeeper {
   /**
-   * Arms a timer and proves by reading back that it runs where it is to act. One that is there and fires no sooner will
-   * do; one that fires sooner is replaced, the new one first.
+   * Arms a timer and proves by reading back that it waits where it is to act. One that is there and fires no sooner will do;
+   * one that fires sooner is replaced, the new one first.
    * @throws EnvironmentError when it does not; nothing more is armed then
    */
+  arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void>;
+  /** Timers that are armed, of whatever process. @param nodes the devices that are asked about */
+  armed(nodes: readonly LabNode[]): UndoTimer[] | Promise<UndoTimer[]>;
+  /** Ends the timer of a setting. @returns whether it had acted by itself */
+  disarm(setting: string, node: LabNode): boolean | Promise<boolean>;
+}
+
+export class UndoTimers implements UndoKeeper {
+  constructor(private readonly folder: string) {}
+
   async arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void> {
     const file = this.fileOf(undo.setting);
     const there = this.armed().find(({ setting }) => setting === undo.setting);
@@ -82,7 +91,7 @@ export class UndoTimers {
 
   /** @returns who it is, once it sleeps where it should */
   private async start(undo: Undo, leaseS: number, text: string, file: string): Promise<ProcessIdentity> {
-    const command = undo.node.place.argv(['sh', '-c', PROGRAM, NAME, String(leaseS), text, file]);
+    const command = undo.node.place.argv(['sh', '-c', PROGRAM, UNDO_NAME, String(leaseS), text, file]);
     const child = spawn(command[0], command.slice(1), { detached: true, stdio: 'ignore' });
     const failure = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -101,12 +110,10 @@ export class UndoTimers {
     );
   }
 
-  /** Timers that are armed, of whatever process. */
   armed(): UndoTimer[] {
     return this.read().filter((timer) => isRunning(timer.process));
   }
 
-  /** Ends the timer of a setting. @returns whether it had acted by itself */
   disarm(setting: string): boolean {
     const file = this.fileOf(setting);
     const timer = this.read().find((one) => one.setting === setting);
@@ -160,7 +167,7 @@ async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
     try {
       const wanted = `net:[${statSync(join('/run/netns', namespace)).ino}]`;
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      if (words[0] === 'sh' && words.includes(NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
+      if (words[0] === 'sh' && words.includes(UNDO_NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
         return true;
     } catch {
       return false;

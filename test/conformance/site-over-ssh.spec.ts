@@ -1,0 +1,87 @@
+/**
+ * The contract, kept over SSH: the port settings of a lab that is told by a real sshd in each namespace.
+ *
+ * One fabric is opened for all checks, since each opening logs in to every device. Skipped, with the reason, where there can
+ * be no lab or no sshd.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openFabric } from '../../src/fabrics/catalog.js';
+import type { Fabric } from '../../src/fabrics/contract/fabric.js';
+import { whyNoSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
+import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { whyNoLab } from '../support/linux-lab.js';
+import { until } from '../support/until.js';
+import { checkForeignRevert, checkRoundTrip } from './checks.js';
+import { SAMPLES } from './samples.js';
+import { siteOverSsh, type SiteOverSsh } from './site-over-ssh.js';
+
+const why = whyNoSshd() ?? whyNoLab('the driver linux over SSH');
+if (why !== undefined) process.stderr.write(`skipped: the driver linux over SSH: ${why}\n`);
+
+const SPEC = {
+  topology: {
+    builder: 'leaf-spine',
+    leaves: 2,
+    spines: 2,
+    hostsPerLeaf: 1,
+    gpusPerHost: 1,
+    hostRate: '50Mbps',
+    fabricRate: '50Mbps',
+  },
+  settings: { mtu: '1448B' },
+  lab: { undoMargin: '1s' },
+};
+
+(why === undefined ? describe : describe.skip)('the driver linux over SSH', () => {
+  let site: SiteOverSsh;
+  let fabric: Fabric;
+  const open = ({ definition: { name, spec } }: SiteOverSsh): Promise<Fabric> =>
+    openFabric({ metadata: { name }, spec }, 1);
+
+  beforeAll(async () => {
+    site = await siteOverSsh(SPEC);
+    fabric = await open(site);
+  });
+
+  afterAll(async () => {
+    await fabric?.close();
+    await site?.down();
+  });
+
+  it.each(['link-admin-down', 'link-cut', 'blackhole', 'link-rate', 'bit-errors'] as const)(
+    'applies %s, reads it back and reverts it, each as often as one likes',
+    (type) => checkRoundTrip(fabric, SAMPLES[type].known),
+  );
+
+  it('reverts what another process had applied to the saved state', () =>
+    checkForeignRevert(fabric, SAMPLES.blackhole.known));
+
+  it('refuses what is not there, and changes nothing', async () => {
+    for (const wrong of SAMPLES['link-cut'].unknown)
+      await expect(fabric.apply('wrong', wrong)).rejects.toThrow(InputError);
+  });
+
+  it('gives a setting back by a timer on the device, though every session to it has ended', async () => {
+    const { known } = SAMPLES['link-admin-down'];
+    const before = await fabric.readBack(known);
+    await fabric.apply('left alone', known, 1e9);
+    expect(await fabric.readBack(known)).not.toEqual(before);
+    site.sshd.cut();
+    await until(async () => JSON.stringify(await fabric.readBack(known)) === JSON.stringify(before));
+    await fabric.revert('left alone', known, before);
+    // a timer that acted before the drill reverted makes the drill none
+    await expect(fabric.observe({ fromNs: 0, toNs: 1 })).rejects.toThrow(EnvironmentError);
+  });
+
+  it('names the device that can’t be reached and the interface that is not there', async () => {
+    const { definition } = site;
+    const nodes = definition.spec.transport!.nodes;
+    const other = (change: Partial<(typeof nodes)[string]>): Promise<Fabric> => {
+      const changed = { ...nodes, 'leaf-1': { ...nodes['leaf-1'], ...change } };
+      const transport = { ...definition.spec.transport!, nodes: changed };
+      return open({ ...site, definition: { ...definition, spec: { ...definition.spec, transport } } });
+    };
+    await expect(other({ port: 1 })).rejects.toThrow(/leaf-1: no SSH connection to root@127\.0\.0\.1:1/);
+    await expect(other({ interfaces: { p1: 'swp1' } })).rejects.toThrow(/leaf-1 has no interface swp1/);
+  });
+});
