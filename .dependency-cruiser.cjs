@@ -46,7 +46,8 @@ const under = (paths) => paths.map((path) => `^src/${path}`);
 const entryPoint = '^src/(main|worker|cli)[.]ts$';
 // fabrics/stored is the service for fabrics that users keep: a service among the adapters because users say `fabrics`
 const adapter = '^src/fabrics/(?!contract/|stored/)([^/]+)/';
-const nestRoom = '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/(?!timing/)|safety/|gates/|dashboard/)';
+const nestRoom =
+  '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/(?!timing/)|game-days/|safety/|gates/|dashboard/)';
 
 const roomArrows = Object.entries(ROOMS).map(([room, [reach, comment]]) => ({
   name: `arrow-${room.replace('/', '-')}`,

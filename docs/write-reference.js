@@ -15,7 +15,7 @@ export const PAGES = ['docs/files.md', 'docs/metrics.md', 'docs/faults.md'];
 
 /**
  * The page with its blocks as they should be.
- * @param sources METRICS, FAULT_KINDS, and the JSON Schemas Experiment, Fabric and Schedule
+ * @param sources METRICS, FAULT_KINDS, and the JSON Schemas Experiment, Fabric, Schedule and GameDay
  * @throws Error for a page that lacks a block, or has one that nothing fills
  */
 export function renderPage(page, text, sources) {
@@ -44,6 +44,7 @@ const BLOCKS = {
     fabric: ({ Fabric }) => fileReference(Fabric, new Set(['spec.jobs', 'spec.topology'])),
     topology: ({ Fabric }) => topologyReference(Fabric.properties.spec.properties.topology),
     schedule: ({ Schedule }) => fileReference(Schedule, new Set()),
+    gameDay: ({ GameDay }) => fileReference(GameDay, new Set()),
   },
   'docs/metrics.md': { metrics: ({ METRICS }) => metricReference(METRICS) },
   'docs/faults.md': {
@@ -203,6 +204,7 @@ async function fromCompiled(checkout) {
     Experiment: inputJsonSchema((await load('experiments/definition/experiment.js')).experimentSchema),
     Fabric: inputJsonSchema((await load('experiments/definition/fabric-document.js')).fabricDocumentSchema),
     Schedule: inputJsonSchema((await load('experiments/definition/schedule.js')).scheduleSchema),
+    GameDay: inputJsonSchema((await load('experiments/definition/game-day.js')).gameDaySchema),
     schemaOf: inputJsonSchema,
   };
 }

@@ -10,6 +10,7 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { checkFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
 import { readDefinitions, resolveFabric, type ExperimentFile } from './definitions.js';
+import { readGameDay } from './game-day-file.js';
 import { examples } from './help.js';
 import { SIDES } from '../gates/conduct/gate-input.js';
 import { readScheduleFile } from './schedule-file.js';
@@ -20,7 +21,7 @@ type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<voi
 export function addValidateCommand(program: Command, act: Act): void {
   program
     .command('validate')
-    .argument('<file...>', 'experiment, fabric, suite and schedule files')
+    .argument('<file...>', 'experiment, fabric, suite, schedule and game day files')
     .description('check files; reports every mistake with line and hint, writes nothing')
     .addHelpText('after', examples(['validate experiments/link-down.yaml', 'validate experiments/*.yaml']))
     .action((files: string[]) => act((context) => validate(files, context)));
@@ -43,7 +44,7 @@ async function validate(files: readonly string[], context: CommandContext): Prom
 
 /** @returns what the file holds */
 async function checkFile(file: string, context: CommandContext): Promise<string[]> {
-  const { experiments, fabrics, suites, schedules } = readDefinitions(context.path(file), file);
+  const { experiments, fabrics, suites, schedules, gameDays } = readDefinitions(context.path(file), file);
   const issues: InputIssue[] = [];
   const collecting = async (step: () => unknown): Promise<void> => {
     try {
@@ -74,6 +75,9 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
   }
   for (const { value } of schedules) {
     await collecting(() => checkSchedule(`${file}#${value.metadata.name}`, context));
+  }
+  for (const { value } of gameDays) {
+    await collecting(() => readGameDay(`${file}#${value.metadata.name}`, context.path));
   }
   if (issues.length > 0) throw new InputError(unique(issues));
   return [

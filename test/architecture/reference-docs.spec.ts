@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
 import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
+import { gameDaySchema } from '../../src/experiments/definition/game-day.js';
 import { scheduleSchema } from '../../src/experiments/definition/schedule.js';
 import { suiteSchema } from '../../src/experiments/definition/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
@@ -28,6 +29,7 @@ const sources = {
   Fabric: inputJsonSchema(fabricDocumentSchema),
   Suite: inputJsonSchema(suiteSchema),
   Schedule: inputJsonSchema(scheduleSchema),
+  GameDay: inputJsonSchema(gameDaySchema),
   schemaOf: inputJsonSchema,
 };
 
