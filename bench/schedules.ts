@@ -98,7 +98,7 @@ async function ownDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promis
 async function startProcess(databaseUrl: string, name: string): Promise<Replica> {
   const program = fileURLToPath(new URL('./schedules/replica-process.js', import.meta.url));
   const begin = (): ChildProcess =>
-    spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'ignore', 'inherit'] });
+    spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const end = (child: ChildProcess): Promise<void> =>
     new Promise((resolve) => {
       if (child.exitCode !== null || child.signalCode !== null) return resolve();
