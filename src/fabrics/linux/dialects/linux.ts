@@ -4,7 +4,7 @@
  * Sources: ip-link(8), tc-tbf(8), nft(8) 1.0.6. A cut of speed is a token bucket, which the port may have had before or not;
  * a queueing discipline that somebody else chose is left alone, and the impairment is then refused.
  */
-import { INGRESS_PRIORITY } from '../lab/rules.js';
+import { INGRESS_PRIORITY } from '../lab/ingress-priority.js';
 import type { Dialect } from './dialect.js';
 
 const LOSS_TABLE = [

@@ -14,6 +14,7 @@ import { peerPort, type Device, type Port, type Topology } from '../../../topolo
 import { buildTopology } from '../../../topology/topology-spec.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { interfaceWord } from './interface-word.js';
 import { reachOverSsh } from '../site/reach.js';
 import { NamespacePlace, type Place } from '../transport/place.js';
 
@@ -240,9 +241,6 @@ function reachHere(name: string, topology: Topology, lab: LabSettings): Reach {
     },
   };
 }
-
-/** What a port is called within its device: `p2`, `nic-0`. */
-export const interfaceWord = (port: string): string => port.slice(port.lastIndexOf('/') + 1);
 
 /** The k-th host link, by port index of its host, has the k-th /31 of 10.0.0.0/9; the leaf is the even end. */
 function addressOf(topology: Topology, index: number): string | undefined {

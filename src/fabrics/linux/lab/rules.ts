@@ -5,10 +5,8 @@
  * damage are counted and dropped. An injector only sets that mark, in a table of its own; the counter is on every port
  * alike, so that the set of series does not tell what is injected. Priorities on ingress: losses -500, damage -400, this -350.
  */
+import { INGRESS_PRIORITY } from './ingress-priority.js';
 import { DAMAGED_MARK, RULES_TABLE, type Lab, type LabNode } from './lab.js';
-
-/** Of chains on ingress: what a port never receives comes first, then what damages it, then the port's own check. */
-export const INGRESS_PRIORITY = { loss: -500, damage: -400, check: -350 } as const;
 
 /** Interface names have dashes, which nft's names must not begin with and scripts trip over. */
 export const counterName = (kind: 'rx' | 'damaged', interfaceName: string): string =>

@@ -11,7 +11,8 @@ import { InputError, pointerToken, type InputIssue } from '../../../kernel/probl
 import type { Device, Topology } from '../../../topology/model.js';
 import type { JumpHost, TransportNode, TransportSettings } from '../../contract/transport-settings.js';
 import { DIALECTS } from '../dialects/catalog.js';
-import { interfaceWord, type Reach } from '../lab/lab.js';
+import { interfaceWord } from '../lab/interface-word.js';
+import type { Reach } from '../lab/lab.js';
 import { SshPlace, type SshLogin, type SshTarget } from '../transport/ssh-place.js';
 import { socketFolder } from '../transport/socket-folder.js';
 
