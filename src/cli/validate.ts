@@ -84,6 +84,7 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
     ...experiments.map(({ value }) => `Experiment ${value.metadata.name}`),
     ...fabrics.map(({ value }) => `Fabric ${value.metadata.name}`),
     ...suites.map(({ value }) => `Suite ${value.metadata.name}`),
+    ...gameDays.map(({ value }) => `GameDay ${value.metadata.name}`),
     ...schedules.map(({ value }) => `Schedule ${value.metadata.name}`),
   ];
 }
