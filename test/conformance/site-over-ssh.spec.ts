@@ -61,8 +61,7 @@ const SPEC = {
       await expect(fabric.apply('wrong', wrong)).rejects.toThrow(InputError);
   });
 
-  // known fault, docs/real-fabrics.md: the port stays down; green here means mend the docs
-  it.failing('gives a setting back by a timer on the device, though every session to it has ended', async () => {
+  it('gives a setting back by a timer on the device, though every session to it has ended', async () => {
     const { known } = SAMPLES['link-admin-down'];
     const before = await fabric.readBack(known);
     await fabric.apply('left alone', known, 1e9);
