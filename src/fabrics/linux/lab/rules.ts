@@ -5,12 +5,9 @@
  * damage are counted and dropped. An injector only sets that mark, in a table of its own; the counter is on every port
  * alike, so that the set of series does not tell what is injected. Priorities on ingress: losses -500, damage -400, this -350.
  */
+import { counterName } from './counter-name.js';
 import { INGRESS_PRIORITY } from './ingress-priority.js';
 import { DAMAGED_MARK, RULES_TABLE, type Lab, type LabNode } from './lab.js';
-
-/** Interface names have dashes, which nft's names must not begin with and scripts trip over. */
-export const counterName = (kind: 'rx' | 'damaged', interfaceName: string): string =>
-  `${kind}_${interfaceName.replaceAll('-', '_')}`;
 
 /** The rule set of a device, to be fed to `nft -f`; feeding it again changes nothing but sets the counters to 0. */
 export function countingRules(lab: Lab, node: LabNode): string {

@@ -8,7 +8,7 @@ import { deviceId, nicId, portId, queueId } from '../../../kernel/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import type { Lab, LabNode } from '../lab/lab.js';
 import { hostPrefix, parseNextHops, type NextHops } from '../lab/routes.js';
-import { counterName } from '../lab/rules.js';
+import { counterName } from '../lab/counter-name.js';
 import type { LinkReading } from './readings.js';
 import { LAB_PRIORITY, NIC_COUNTERS } from './series-set.js';
 import type { SeriesStore } from './series-store.js';

@@ -6,7 +6,7 @@
  * what it should be is an error, not a zero.
  */
 
-import { counterName } from '../lab/rules.js';
+import { counterName } from '../lab/counter-name.js';
 
 /** From the frame's own header, which counters of netfilter leave out and those of queues do not. */
 const FRAME_BYTES = 14;

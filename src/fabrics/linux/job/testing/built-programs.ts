@@ -27,7 +27,8 @@ const WATCHER = [
   'frr-socket',
   'readings',
 ].map((name) => `telemetry/${name}`);
-const FILES = [...WORKER, 'job/checkpoint-file', 'job/monotonic', 'job/raise-priority', ...WATCHER];
+const SHARED = ['job/checkpoint-file', 'job/monotonic', 'job/raise-priority', 'lab/counter-name'];
+const FILES = [...WORKER, ...SHARED, ...WATCHER];
 
 export interface LabPrograms {
   worker: string;
