@@ -1,6 +1,7 @@
 /**
  * Robust statistics: a fault may fill much of the window, so means and standard deviations are of little use here.
  */
+import { selectSmallest } from '../../kernel/selection.js';
 import { Room } from './room.js';
 
 /** Linear-interpolated quantile of unsorted numbers; NaN when there are none. */
@@ -15,7 +16,7 @@ export function quantile(values: ArrayLike<number>, share: number): number {
   }
   const position = (count - 1) * share;
   const below = Math.floor(position);
-  select(numbers, count, below + 1);
+  selectSmallest(numbers, count, below + 1);
   // what comes next is the least of those that selection left behind
   let [least, next] = [-Infinity, Infinity];
   for (let index = 0; index <= below; index++) if (numbers[index] > least) least = numbers[index];
@@ -52,31 +53,8 @@ export function logSumExp(values: readonly number[]): number {
 
 /** Sum of the smallest `least` of the first `count` numbers of an array, which are left in another order. */
 export function sumOfSmallest(values: Float64Array, count: number, least: number): number {
-  select(values, count, least);
+  selectSmallest(values, count, least);
   let sum = 0;
   for (let index = 0; index < least; index++) sum += values[index];
   return sum;
-}
-
-/** Moves the smallest `least` of the first `count` numbers to the front, in any order (Hoare's selection). */
-function select(values: Float64Array, count: number, least: number): void {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const pivot = values[(low + high) >> 1];
-    let left = low;
-    let right = high;
-    while (left <= right) {
-      while (values[left] < pivot) left++;
-      while (values[right] > pivot) right--;
-      if (left > right) break;
-      const value = values[left];
-      values[left++] = values[right];
-      values[right--] = value;
-    }
-    // nothing left of `left` is larger than what is right of `right`
-    if (least <= right) high = right;
-    else if (least > left) low = left;
-    else return;
-  }
 }

@@ -4,6 +4,8 @@
  * p99 is the nearest-rank quantile: the smallest value that at least 99 % of the values do not exceed. It is selected, not
  * sorted for, since a step of a large all-to-all ends as many flows as there are rank pairs.
  */
+import { valueAtPlace } from '../../../kernel/selection.js';
+
 export class Durations {
   private values = new Float64Array(64);
   private count = 0;
@@ -27,35 +29,12 @@ export class Durations {
   /** p99 of the same, NaN without any; the values are left in another order. */
   get p99Ns(): number {
     if (this.count === 0) return NaN;
-    return select(this.values, this.count, Math.ceil(0.99 * this.count) - 1);
+    return valueAtPlace(this.values, this.count, Math.ceil(0.99 * this.count) - 1);
   }
 
   clear(): void {
     this.count = 0;
   }
-}
-
-/** The value that would be at a place if the first `count` were sorted (Hoare's selection). */
-function select(values: Float64Array, count: number, place: number): number {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const pivot = values[(low + high) >> 1];
-    let left = low;
-    let right = high;
-    while (left <= right) {
-      while (values[left] < pivot) left++;
-      while (values[right] > pivot) right--;
-      if (left > right) break;
-      const held = values[left];
-      values[left++] = values[right];
-      values[right--] = held;
-    }
-    if (place <= right) high = right;
-    else if (place >= left) low = left;
-    else break;
-  }
-  return values[place];
 }
 
 /** What a job's NCCL profiler has seen since the last poll. */
