@@ -8,7 +8,7 @@ import { InputError } from '../kernel/problem.js';
 import { parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';
-import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { nameSchema, type Experiment } from './definition/experiment.js';
 import { refuseFiles } from './definition/fabric-document.js';
 import { loadDefinitions, type Loaded } from './definition/load.js';
@@ -56,12 +56,13 @@ export class ExperimentsController {
       limit,
       cursor === undefined ? undefined : decodeUuidCursor(cursor),
     );
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.createdAt.toISOString(), id: last.id };
-      response.setHeader('Link', nextLink('/v1/experiments', { limit, ...filter }, next));
-    }
+    const page = pageOf(response, {
+      path: '/v1/experiments',
+      query: filter,
+      rows,
+      limit,
+      place: ({ createdAt, id }) => placeOf(createdAt, id),
+    });
     return { data: page.map(experimentView) };
   }
 

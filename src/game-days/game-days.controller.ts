@@ -15,10 +15,10 @@ import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadDefinitions } from '../experiments/definition/load.js';
 import { InputError } from '../kernel/problem.js';
-import { parseBody } from '../platform/http/body.js';
+import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';
-import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { verdictOf, verdictSchema } from '../runs/diagnoses/verdict-body.js';
 import { markdownReport } from './conduct/report-markdown.js';
 import { GameDayReports } from './game-day-reports.js';
@@ -53,9 +53,7 @@ export const gameDayContinueSchema = z
     by: person,
   })
   .prefault({});
-const abortBody = z
-  .strictObject({ reason: z.string().min(1).max(1000).default('abort requested') })
-  .prefault({});
+const abortBody = optionalReason('abort requested');
 
 @ApiTags('game days')
 @Controller('v1/game-days')
@@ -75,12 +73,13 @@ export class GameDaysController {
     const { limit, cursor, ...filter } = parseQuery(listQuery, query);
     const after = cursor === undefined ? undefined : decodeUuidCursor(cursor);
     const rows = await this.days.list(filter, limit, after);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.createdAt.toISOString(), id: last.id };
-      response.setHeader('Link', nextLink('/v1/game-days', { limit, ...filter }, next));
-    }
+    const page = pageOf(response, {
+      path: '/v1/game-days',
+      query: filter,
+      rows,
+      limit,
+      place: ({ createdAt, id }) => placeOf(createdAt, id),
+    });
     return { data: page.map(gameDayView) };
   }
 

@@ -12,8 +12,8 @@ import {
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { nameSchema } from '../experiments/definition/experiment.js';
-import { parseBody } from '../platform/http/body.js';
-import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { optionalReason, parseBody } from '../platform/http/body.js';
+import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { GATE_FORMATS, gateFormat } from '../reports/catalog.js';
 import type { GateFormat } from '../reports/gate/format.js';
@@ -30,9 +30,7 @@ const listQuery = z.strictObject({
   candidate: nameSchema.optional(),
 });
 const showQuery = z.strictObject({ format: z.string().optional() });
-const abortBody = z
-  .strictObject({ reason: z.string().min(1).max(1000).default('abort requested') })
-  .prefault({});
+const abortBody = optionalReason('abort requested');
 
 const JSON_TYPE = 'application/json';
 /** What an Accept header may ask for; a format that has its type from another is chosen by `?format=`. */
@@ -55,12 +53,13 @@ export class GatesController {
     const { limit, cursor, ...filter } = parseQuery(listQuery, query);
     const after = cursor === undefined ? undefined : decodeUuidCursor(cursor);
     const rows = await this.gates.list(filter, limit, after);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.createdAt.toISOString(), id: last.id };
-      response.setHeader('Link', nextLink('/v1/gates', { limit, ...filter }, next));
-    }
+    const page = pageOf(response, {
+      path: '/v1/gates',
+      query: filter,
+      rows,
+      limit,
+      place: ({ createdAt, id }) => placeOf(createdAt, id),
+    });
     return { data: page.map(gateView) };
   }
 

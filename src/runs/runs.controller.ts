@@ -22,8 +22,8 @@ import { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { planView } from '../drill/plan.js';
-import { parseBody } from '../platform/http/body.js';
-import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import { optionalReason, parseBody } from '../platform/http/body.js';
+import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
 import { DiagnosesService } from './diagnoses/diagnoses.service.js';
@@ -47,9 +47,7 @@ const listQuery = z.strictObject({
 });
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(1000) });
-const abortBody = z
-  .strictObject({ reason: z.string().min(1).max(1000).default('abort requested') })
-  .prefault({});
+const abortBody = optionalReason('abort requested');
 const evidenceQuery = z.strictObject({ compression: z.enum(['zstd', 'none']).default('zstd') });
 const reportQuery = z.strictObject({ format: z.string().default('text') });
 
@@ -81,14 +79,13 @@ export class RunsController {
       limit,
       cursor === undefined ? undefined : decodeUuidCursor(cursor),
     );
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      response.setHeader(
-        'Link',
-        nextLink('/v1/runs', { limit, ...filter }, { createdAt: last.createdAt.toISOString(), id: last.id }),
-      );
-    }
+    const page = pageOf(response, {
+      path: '/v1/runs',
+      query: filter,
+      rows,
+      limit,
+      place: ({ createdAt, id }) => placeOf(createdAt, id),
+    });
     return { data: page.map(runView) };
   }
 

@@ -7,8 +7,9 @@ import { ExperimentsService, type FabricChoice } from '../experiments/experiment
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment } from '../experiments/definition/load.js';
 import { planExperiment } from '../experiments/planning.js';
-import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { EnvironmentError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
+import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
@@ -322,9 +323,7 @@ async function reserveKey(
   runId: string,
 ): Promise<boolean> {
   if (key === undefined) return false;
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
-    throw InputError.at('/Idempotency-Key', 'an idempotency key has 1 to 200 visible ASCII characters');
-  }
+  checkIdempotencyKey(key);
   await manager.query(`DELETE FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'`);
   const inserted = await manager.query<unknown[]>(
     `INSERT INTO idempotency_keys (key, request_hash, run_id, created_at) VALUES ($1, $2, $3, now())

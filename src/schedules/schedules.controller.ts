@@ -8,10 +8,17 @@ import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadDefinitions, type Loaded } from '../experiments/definition/load.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import { InputError } from '../kernel/problem.js';
-import { parseBody } from '../platform/http/body.js';
+import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';
-import { decodeCursor, decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../platform/http/page.js';
+import {
+  decodeCursor,
+  decodeUuidCursor,
+  pageOf,
+  pageQuery,
+  parseQuery,
+  placeOf,
+} from '../platform/http/page.js';
 import { scheduleDetails, scheduleView, tickView } from './schedule-view.js';
 import { SchedulesService } from './schedules.service.js';
 import { SKIP_REASONS } from './timing/decide.js';
@@ -27,7 +34,7 @@ const ticksQuery = z.strictObject({
   reason: z.enum(SKIP_REASONS).optional(),
   since: z.iso.datetime({ offset: true }).optional(),
 });
-const suspendBody = z.strictObject({ reason: z.string().min(1).max(1000).default('asked for') }).prefault({});
+const suspendBody = optionalReason('asked for');
 
 @ApiTags('schedules')
 @Controller('v1/schedules')
@@ -50,12 +57,13 @@ export class SchedulesController {
       limit,
       cursor === undefined ? undefined : decodeUuidCursor(cursor),
     );
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.createdAt.toISOString(), id: last.id };
-      response.setHeader('Link', nextLink('/v1/schedules', { limit, ...filter }, next));
-    }
+    const page = pageOf(response, {
+      path: '/v1/schedules',
+      query: filter,
+      rows,
+      limit,
+      place: ({ createdAt, id }) => placeOf(createdAt, id),
+    });
     return { data: page.map(scheduleView) };
   }
 
@@ -125,12 +133,13 @@ export class SchedulesController {
     const { limit, cursor, ...filter } = parseQuery(ticksQuery, query);
     const before = cursor === undefined ? undefined : new Date(decodeCursor(cursor).createdAt);
     const rows = await this.schedules.listTicks(id, filter, limit, before);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.nominalAt.toISOString(), id };
-      response.setHeader('Link', nextLink(`/v1/schedules/${id}/ticks`, { limit, ...filter }, next));
-    }
+    const page = pageOf(response, {
+      path: `/v1/schedules/${id}/ticks`,
+      query: filter,
+      rows,
+      limit,
+      place: ({ nominalAt }) => placeOf(nominalAt, id),
+    });
     return { data: page.map(tickView) };
   }
 }

@@ -11,7 +11,7 @@ import { InputError } from '../../kernel/problem.js';
 import { parseBody } from '../../platform/http/body.js';
 import { definitionText } from '../../platform/http/definition-body.js';
 import { YAML_TYPES } from '../../platform/http/media-types.js';
-import { decodeCursor, nextLink, pageQuery, parseQuery } from '../../platform/http/page.js';
+import { decodeCursor, pageOf, pageQuery, parseQuery, placeOf } from '../../platform/http/page.js';
 import { fullForm } from '../../topology/describe.js';
 import { TOPOLOGY_FORMATS } from '../../topology/importers/index.js';
 import { buildTopology } from '../../topology/topology-spec.js';
@@ -51,12 +51,13 @@ export class FabricsController {
   async list(@Query() query: Record<string, unknown>, @Res({ passthrough: true }) response: Response) {
     const { limit, cursor } = parseQuery(listQuery, query);
     const rows = await this.fabrics.list(limit, cursor === undefined ? undefined : decodeCursor(cursor));
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.createdAt.toISOString(), id: last.name };
-      response.setHeader('Link', nextLink('/v1/fabrics', { limit }, next));
-    }
+    const page = pageOf(response, {
+      path: '/v1/fabrics',
+      query: {},
+      rows,
+      limit,
+      place: ({ createdAt, name }) => placeOf(createdAt, name),
+    });
     return { data: page.map(fabricView) };
   }
 

@@ -1,7 +1,7 @@
 /**
  * Request bodies: JSON, or YAML as a user wrote it, checked against a schema.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { InputError } from '../../kernel/problem.js';
 import { describeIssues } from '../../kernel/schema-issues.js';
 import { refuseDeepNesting } from './nesting.js';
@@ -14,6 +14,10 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (parsed.success) return parsed.data;
   throw new InputError(describeIssues(parsed.error, schema, given));
 }
+
+/** A body that may say why, or be left out. */
+export const optionalReason = (otherwise: string) =>
+  z.strictObject({ reason: z.string().min(1).max(1000).default(otherwise) }).prefault({});
 
 const isAbsent = (body: unknown): boolean =>
   body === undefined ||

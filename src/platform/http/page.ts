@@ -74,6 +74,31 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   );
 }
 
+/** Rows of a list that was asked for one row more than a page has, and where they came from. */
+export interface Listed<Row> {
+  path: string;
+  query: Record<string, string | number | undefined>;
+  rows: readonly Row[];
+  limit: number;
+  place: (row: Row) => Cursor;
+}
+
+/** The rows of the page; sets the Link header where more follow. */
+export function pageOf<Row>(
+  response: { setHeader(name: string, value: string): unknown },
+  { path, query, rows, limit, place }: Listed<Row>,
+): Row[] {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  if (rows.length > limit && last !== undefined) {
+    response.setHeader('Link', nextLink(path, { limit, ...query }, place(last)));
+  }
+  return page;
+}
+
+/** The place of a row in a list by a time, then by id. */
+export const placeOf = (time: Date, id: string): Cursor => ({ createdAt: time.toISOString(), id });
+
 /** Value of the Link header for the next page. */
 export function nextLink(
   path: string,

@@ -4,7 +4,7 @@ import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/s
 import type { Response } from 'express';
 import { z } from 'zod';
 import { parseBody } from '../../platform/http/body.js';
-import { decodeUuidCursor, nextLink, pageQuery, parseQuery } from '../../platform/http/page.js';
+import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../../platform/http/page.js';
 import { AlertsService } from './alerts.service.js';
 import { alertmanagerSchema } from './alertmanager-body.js';
 import { DiagnosesService } from './diagnoses.service.js';
@@ -77,14 +77,15 @@ export class DiagnosesController {
     const { limit, cursor, ...filter } = parseQuery(listQuery, query);
     const after = cursor === undefined ? undefined : decodeUuidCursor(cursor);
     const rows = await this.diagnoses.list(filter, limit, after);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    if (rows.length > limit && last !== undefined) {
-      const next = { createdAt: last.receivedAt.toISOString(), id: last.id };
-      const { matched, source } = filter;
-      const again = { limit, source, matched: matched === undefined ? undefined : String(matched) };
-      response.setHeader('Link', nextLink('/v1/diagnoses', again, next));
-    }
+    const { matched, source } = filter;
+    const again = { source, matched: matched === undefined ? undefined : String(matched) };
+    const page = pageOf(response, {
+      path: '/v1/diagnoses',
+      query: again,
+      rows,
+      limit,
+      place: ({ receivedAt, id }) => placeOf(receivedAt, id),
+    });
     return { data: page.map(diagnosisView) };
   }
 
