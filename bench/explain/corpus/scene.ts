@@ -42,11 +42,11 @@ export interface SceneNeeds {
 
 const FAMILIES: readonly Family[] = ['leaf-spine', 'rail-optimised', 'fat-tree', 'dual-tor-dual-plane'];
 const SIZES: Weights<number> = [
-  [32, 0.46],
-  [64, 0.35],
-  [128, 0.12],
-  [256, 0.045],
-  [512, 0.025],
+  [32, 0.48],
+  [64, 0.37],
+  [128, 0.11],
+  [256, 0.025],
+  [512, 0.015],
 ];
 
 /** @param sizeAt from 0 to 1, along the sizes by their weights */
