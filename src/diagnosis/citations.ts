@@ -6,6 +6,7 @@ import type { MetricName } from '../telemetry/catalog.js';
 import type { Series } from '../telemetry/series.js';
 import { cite } from './features/change.js';
 import type { Context, Interval } from './features/context.js';
+import { edgeSeries, type EdgeSeries } from './features/edges.js';
 import type { JobLoss } from './features/job-loss.js';
 import { gainWithin, rises } from './features/samples.js';
 import type { Explanation } from './explanation.js';
@@ -67,16 +68,15 @@ const countersThatMove = (context: Context): Series[][] =>
     }),
   );
 
-const edgesThatStall = (context: Context): Series[] =>
-  context.all('edge_stalled_s').filter((series) => rises(series).length > 0);
+const edgesThatStall = (context: Context): EdgeSeries[] =>
+  edgeSeries(context, 'edge_stalled_s').filter(({ series }) => rises(series).length > 0);
 
 /** The edges of the affected jobs that stood still longest; by rank where they stood equally long. */
 export function stalledEdges(context: Context, during: Interval, affected: readonly JobLoss[]): Series[] {
   const names = affected.map(({ job }) => job.name);
-  const edges = context.once(edgesThatStall).flatMap((series) => {
-    const [, name, source, destination] = /^edge:(.*)\/(\d+)-(\d+)$/.exec(series.element) ?? [];
-    const job = names.indexOf(name);
-    return job < 0 ? [] : [{ series, order: [job, Number(source), Number(destination)] }];
+  const edges = context.once(edgesThatStall).flatMap(({ job, from, to, series }) => {
+    const place = names.indexOf(job.name);
+    return place < 0 ? [] : [{ series, order: [place, from, to] }];
   });
   edges.sort(
     ({ order: one }, { order: other }) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2],
