@@ -11,6 +11,9 @@ import { nearestHint } from '../../../kernel/nearest.js';
 import { CommandError, type Place } from '../transport/place.js';
 
 const COMMAND_MS = 10_000;
+/** States of a job that is over; between its end and its queue a requeued one is in none that squeue lists unasked. */
+const OVER =
+  /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 const NAME = /^[A-Za-z0-9_.-]+$/;
 
 export interface SlurmNode {
@@ -69,8 +72,16 @@ export class SlurmClient {
 
   /** Jobs of this name that are not over, the oldest first. */
   async jobs(name: string): Promise<SlurmJob[]> {
-    const asked = ['squeue', '--noheader', `--name=${checked(name)}`, '--format=%i|%j|%T|%r|%N'];
-    const jobs = lines(await this.run(asked)).map((line) => line.split('|'));
+    const asked = [
+      'squeue',
+      '--noheader',
+      '--states=all',
+      `--name=${checked(name)}`,
+      '--format=%i|%j|%T|%r|%N',
+    ];
+    const jobs = lines(await this.run(asked))
+      .map((line) => line.split('|'))
+      .filter(([, , state]) => !OVER.test(state));
     return Promise.all(
       jobs.map(async ([id, jobName, state, reason, nodes]): Promise<SlurmJob> => {
         return { id: Number(id), name: jobName, state, reason, nodes: await this.expand(nodes) };

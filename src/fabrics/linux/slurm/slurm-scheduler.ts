@@ -30,6 +30,11 @@ export interface Move {
 const REASON = 'fabricdrill drill';
 const PREFIX = 'fabricdrill-';
 const LOOK_MS = 100;
+/**
+ * A node takes a job that it has just ended again only with a credential of a later second, the clock that slurmd compares
+ * by; one of the same second is refused as revoked, and the job is lost.
+ */
+const CREDENTIAL_MS = 1100;
 
 export class SlurmScheduler {
   constructor(
@@ -108,12 +113,14 @@ export class SlurmScheduler {
   private async untilRunning(name: string, timeoutMs: number): Promise<string[]> {
     const deadline = performance.now() + timeoutMs;
     let asked = false;
+    let endedAt: number | undefined;
     for (;;) {
       const job = await this.find(name);
       if (asked && job.state === 'RUNNING') return job.nodes;
       if (job.state === 'PENDING' && !asked) {
-        await this.client.startNow(job.id);
-        asked = true;
+        endedAt ??= performance.now();
+        asked = performance.now() >= endedAt + CREDENTIAL_MS;
+        if (asked) await this.client.startNow(job.id);
       }
       if (performance.now() > deadline) {
         const hint = `squeue --job ${job.id} --start says what it waits for`;
