@@ -11,6 +11,7 @@ import { topologySchema } from '../../topology/topology-spec.js';
 import { jobSchema } from '../../workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
+import { orchestratorSchema } from './orchestrator-settings.js';
 import { prometheusSchema } from './prometheus-settings.js';
 import { transportSchema } from './transport-settings.js';
 
@@ -28,6 +29,9 @@ export const fabricSpecSchema = z.strictObject({
   transport: transportSchema
     .optional()
     .describe('how the driver linux reaches devices that it has not built'),
+  orchestrator: orchestratorSchema
+    .optional()
+    .describe('who runs the jobs of the driver linux, where it is not the lab itself'),
   prometheus: prometheusSchema.optional().describe('where the driver prometheus reads the metrics of a site'),
   alertLabels: alertLabelsSchema
     .optional()

@@ -16,7 +16,7 @@ const hostName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}$/, 'must be a host name or an address, as in 192.0.2.11');
 const userName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/, 'must be the name of an account');
 const portNumber = z.int().min(1).max(65_535);
-const absolutePath = z
+export const absolutePath = z
   .string()
   .regex(/^\/[A-Za-z0-9_./@+-]*$/, 'must be an absolute path of letters, digits and _ . / @ + -');
 const interfaceName = z
@@ -31,15 +31,17 @@ const prefixedAddress = z
     'must be an IPv4 address with its prefix, as in 10.0.1.1/31',
   );
 
-const jumpSchema = z
-  .strictObject({
-    host: hostName,
-    port: portNumber.default(22),
-    user: userName.optional().describe('as on the devices when left out'),
-    key: absolutePath.optional(),
-    knownHosts: absolutePath.optional(),
-  })
-  .describe('the host over which all others are reached');
+/** A host that is no device, reached with what holds for all nodes unless it says otherwise. */
+const otherHost = z.strictObject({
+  host: hostName,
+  port: portNumber.default(22),
+  user: userName.optional().describe('as on the devices when left out'),
+  key: absolutePath.optional(),
+  knownHosts: absolutePath.optional(),
+});
+
+const jumpSchema = otherHost.describe('the host over which all others are reached');
+export const loginSchema = otherHost.extend({ jump: jumpSchema.optional() });
 
 const account = {
   user: userName.describe('account on the devices'),
@@ -103,3 +105,4 @@ export const transportSchema = z.strictObject({
 export type TransportSettings = z.output<typeof transportSchema>;
 export type TransportNode = TransportSettings['nodes'][string];
 export type JumpHost = z.output<typeof jumpSchema>;
+export type LoginHost = z.output<typeof loginSchema>;

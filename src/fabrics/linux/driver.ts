@@ -16,7 +16,9 @@ import { Lab } from './lab/lab.js';
 import { readRecord, recordedLabs } from './lab/record.js';
 import { removeLab } from './lab/remove.js';
 import { requireMachine } from './lab/requirements.js';
-import { LinuxFabric } from './linux-fabric.js';
+import { LinuxFabric, type LinuxFabricParts } from './linux-fabric.js';
+import { requireRunnable } from './job/runnable.js';
+import { openSlurm, SLURM_CAPABILITIES, type OpenSlurm } from './slurm/open.js';
 import { surveySite } from './site/open.js';
 import { LabCollector } from './telemetry/collector.js';
 import { SshPlace } from './transport/ssh-place.js';
@@ -69,10 +71,12 @@ export async function openLab(definition: FabricDefinition): Promise<LinuxFabric
   const lab = Lab.from(definition);
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
-  const workload = new LabWorkload(lab, jobs, definition.spec);
+  requireRunnable(jobs, lab.topology);
   requireMachine();
   requireUndoOutlivesUs();
   requireUp(definition);
+  const slurm = await openSlurm(definition.spec, lab, jobs);
+  const workload = new LabWorkload(lab, jobs, definition.spec, slurm?.orchestrator);
   const collector = new LabCollector({
     lab,
     jobs: workload.running,
@@ -81,7 +85,8 @@ export async function openLab(definition: FabricDefinition): Promise<LinuxFabric
     settings: definition.spec.telemetry,
   });
   const undo = new UndoTimers(lab.undoFolder);
-  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities: LINUX_CAPABILITIES });
+  const capabilities = withSlurm(LINUX_CAPABILITIES, slurm);
+  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities });
 }
 
 /**
@@ -93,8 +98,11 @@ export async function openSite(definition: FabricDefinition): Promise<LinuxFabri
   const { transport, telemetry } = definition.spec;
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
-  const workload = new LabWorkload(lab, jobs, definition.spec);
-  const { capabilities, withRules } = await surveySite(lab, jobs);
+  requireRunnable(jobs, lab.topology);
+  const { capabilities: own, withRules } = await surveySite(lab, jobs);
+  const slurm = await openSlurm(definition.spec, lab, jobs);
+  const capabilities = withSlurm(own, slurm);
+  const workload = new LabWorkload(lab, jobs, definition.spec, slurm?.orchestrator);
   const collector = new LabCollector({
     lab,
     jobs: workload.running,
@@ -105,6 +113,7 @@ export async function openSite(definition: FabricDefinition): Promise<LinuxFabri
   });
   const undo = new RemoteUndoTimers(`${transport!.undoFolder}/${lab.name}`);
   const hangUp = (): void => {
+    slurm?.hangUp();
     for (const { place } of lab.nodes) if (place instanceof SshPlace) place.close();
   };
   return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities, hangUp });
@@ -112,6 +121,13 @@ export async function openSite(definition: FabricDefinition): Promise<LinuxFabri
 
 const jobsOf = ({ spec }: FabricDefinition, { topology }: Lab): ReturnType<typeof buildJobs> =>
   buildJobs(spec.jobs, topology, '/spec/jobs');
+
+/** What Slurm does is the real thing, within what it can do. */
+const withSlurm = (
+  capabilities: LinuxFabricParts['capabilities'],
+  slurm: OpenSlurm | undefined,
+): LinuxFabricParts['capabilities'] =>
+  slurm === undefined ? capabilities : new Map([...capabilities, ...SLURM_CAPABILITIES]);
 
 /** Of what a lab is built from: jobs and telemetry may change without another build. */
 const digestOf = ({ spec: { topology, settings, lab } }: FabricDefinition): string =>

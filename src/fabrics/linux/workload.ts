@@ -7,7 +7,8 @@
 import type { FabricSpec } from '../contract/definition.js';
 import type { Job } from '../../workload/job.js';
 import { jobLabOf } from './job/job-lab.js';
-import { LabJobs, planConnections, type MoveOrder } from './job/lab-jobs.js';
+import { LabJobs, planConnections, type LabJobsOptions } from './job/lab-jobs.js';
+import type { MoveOrder, Orchestrator, SchedulerUndo } from './job/orchestrator.js';
 import type { JobFlow } from './lab/crossing.js';
 import type { Lab } from './lab/lab.js';
 import type { Workload } from './linux-fabric.js';
@@ -21,13 +22,19 @@ export class LabWorkload implements Workload {
     private readonly lab: Lab,
     readonly jobs: readonly Job[],
     spec: FabricSpec,
+    orchestrator?: LabJobsOptions['orchestrator'],
   ) {
     this.running = new LabJobs({
       lab: jobLabOf(lab),
       jobs,
       settings: spec.settings,
       jobIntervalNs: spec.telemetry.jobInterval,
+      ...(orchestrator === undefined ? {} : { orchestrator }),
     });
+  }
+
+  private get scheduler(): Orchestrator {
+    return this.running.orchestrator;
   }
 
   async start(): Promise<void> {
@@ -43,24 +50,32 @@ export class LabWorkload implements Workload {
     return this.started ? this.running.connections() : planConnections(jobLabOf(this.lab), this.jobs);
   }
 
-  isDrained(host: number): boolean {
-    return this.running.isDrained(host);
+  readDrained(host: number): Promise<boolean> {
+    return this.scheduler.readDrained(host);
   }
 
   setDrained(host: number, drained: boolean): Promise<void> {
-    return this.running.setDrained(host, drained);
+    return this.scheduler.setDrained(host, drained);
   }
 
-  moveOrder(job: number, fromHost: number): MoveOrder | undefined {
-    return this.running.moveOrder(job, fromHost);
+  undoOfDrain(host: number, wasDrained: boolean): SchedulerUndo {
+    return this.scheduler.undoOfDrain(host, wasDrained);
+  }
+
+  readOrder(order: MoveOrder): Promise<MoveOrder | undefined> {
+    return this.scheduler.readOrder(order);
   }
 
   orderMove(order: MoveOrder): Promise<void> {
-    return this.running.orderMove(order);
+    return this.scheduler.orderMove(order);
   }
 
   withdrawMove(job: number, fromHost: number): Promise<void> {
-    return this.running.withdrawMove(job, fromHost);
+    return this.scheduler.withdrawMove(job, fromHost);
+  }
+
+  undoOfMove(job: number, fromHost: number): SchedulerUndo {
+    return this.scheduler.undoOfMove(job, fromHost);
   }
 
   slowDown(host: number, factor: number): Promise<void> {

@@ -4,8 +4,8 @@
  * Settings bear the names that a configuration snapshot uses on every fabric. A knob is read anew each time: what was
  * written last is no proof of what is there now.
  */
-import type { LabNode } from '../lab/lab.js';
 import type { Step } from '../undo/shell.js';
+import type { UndoSpot } from '../undo/timers.js';
 
 export interface Knob {
   /** Element id and setting, as in a configuration snapshot. */
@@ -13,8 +13,8 @@ export interface Knob {
   setting: string;
   /** What the impairment wants it to be. */
   impaired: string;
-  /** The device on which it is turned, and on which its undo timer waits. */
-  node: LabNode;
+  /** The device, or the host, on which it is turned, and on which its undo timer waits. */
+  node: UndoSpot;
   read(): Promise<string>;
   /**
    * Makes the impaired value ready, so that to write it is a matter of an instant; nothing is turned by it. Safe to call

@@ -1,42 +1,28 @@
 /**
- * What the lab's scheduler is told, as settings: hosts that take nothing more, and orders to leave a host.
+ * What a scheduler is told, as settings: hosts that take nothing more, and orders to leave a host.
  *
- * Both are kept in the scheduler's file, so that another process can lift them. Taking an order back does not take the job
- * back. An undo timer takes the file away: it fires when the drill is dead, and the workers, whose lease nobody renews, with it.
+ * Both are kept by the scheduler itself, the lab's own or Slurm, so that another process can lift them, and it says what
+ * an undo timer has to do and where. Taking an order back does not take the job back.
  */
-import { join } from 'node:path';
 import { deviceId } from '../../../kernel/elements.js';
 import { InputError } from '../../../kernel/problem.js';
 import type { Impairment } from '../../contract/impairment.js';
 import { gpusOf, hostOf, jobOf } from '../../contract/lookups.js';
 import type { Job } from '../../../workload/job.js';
 import type { Lab } from '../lab/lab.js';
-import type { Step } from '../undo/shell.js';
+import type { MoveOrder, Orchestrator } from '../job/orchestrator.js';
 import type { Knob } from './knob.js';
 
-type Mode = 'planned' | 'after-loss' | 'evict';
-
-interface Order {
-  job: number;
-  fromHost: number;
-  toHost?: number;
-  mode: Mode;
-}
-
-/** The scheduler of a lab; hosts are device indices, jobs positions in the list. */
-export interface Scheduler {
+/** The scheduler of a fabric's jobs, with what it can do to their ranks; hosts are device indices, jobs positions in the list. */
+export interface Scheduler extends Pick<
+  Orchestrator,
+  'readDrained' | 'setDrained' | 'undoOfDrain' | 'readOrder' | 'orderMove' | 'withdrawMove' | 'undoOfMove'
+> {
   readonly jobs: readonly Job[];
-  isDrained(host: number): boolean;
-  setDrained(host: number, drained: boolean): Promise<void>;
-  moveOrder(job: number, fromHost: number): Order | undefined;
-  orderMove(order: Order): Promise<void>;
-  withdrawMove(job: number, fromHost: number): Promise<void>;
   /** Computations on a host take so many times longer than normal. */
   slowDown(host: number, factor: number): Promise<void>;
   slowDownOf(host: number): number;
 }
-
-const forget = (lab: Lab): Step[] => [{ command: ['rm', '-f', join(lab.jobsFolder, 'scheduler.json')] }];
 
 export function drainKnob(
   impairment: Extract<Impairment, { type: 'host-drain' }>,
@@ -48,10 +34,10 @@ export function drainKnob(
     element: impairment.device,
     setting: 'scheduling',
     impaired: 'drained',
-    node: lab.nodes[host],
-    read: async () => (scheduler.isDrained(host) ? 'drained' : 'enabled'),
+    node: scheduler.undoOfDrain(host, false).node,
+    read: async () => ((await scheduler.readDrained(host)) ? 'drained' : 'enabled'),
     write: (value) => scheduler.setDrained(host, value === 'drained'),
-    undo: () => forget(lab),
+    undo: (value) => scheduler.undoOfDrain(host, value === 'drained').steps,
     accepts: (value) => value === 'drained' || value === 'enabled',
     worse: (one, other) => (one === 'drained' ? one : other),
   };
@@ -91,19 +77,20 @@ export function moveKnob(
   const toHost = to === undefined ? undefined : hostOf(topology, to, '/toHost');
   if (toHost === fromHost) throw InputError.at('/toHost', `${to} is the host to be left`, 'name another one');
   const none = 'none';
-  const textOf = (order: Order | undefined): string => {
+  const textOf = (order: MoveOrder | undefined): string => {
     if (order === undefined) return none;
     const goal =
       order.toHost === undefined ? 'no host to go to' : `to ${deviceId(topology.devices[order.toHost].name)}`;
     return `${order.mode}, ${goal}`;
   };
   const order = { job, fromHost, mode, ...(toHost === undefined ? {} : { toHost }) };
-  const read = async (): Promise<string> => textOf(scheduler.moveOrder(job, fromHost));
+  const undo = scheduler.undoOfMove(job, fromHost);
+  const read = async (): Promise<string> => textOf(await scheduler.readOrder(order));
   return {
     element: jobName,
     setting: `order-to-leave-${topology.devices[fromHost].name}`,
     impaired: textOf(order),
-    node: lab.nodes[fromHost],
+    node: undo.node,
     read,
     write: async (value) => {
       // What stands already must not begin anew.
@@ -111,7 +98,7 @@ export function moveKnob(
       if (value === none) await scheduler.withdrawMove(job, fromHost);
       else await scheduler.orderMove(order);
     },
-    undo: () => forget(lab),
+    undo: () => undo.steps,
     accepts: (value) => value === none || value === textOf(order),
     worse: (_, last) => last,
   };

@@ -14,6 +14,7 @@ export function jobLabOf(lab: Lab): JobLab {
     topology: lab.topology,
     jobsFolder: lab.jobsFolder,
     placeOf: (host) => lab.nodes[host].place,
+    spotOf: (host) => lab.nodes[host],
     addressOf: (host) => lab.hostAddress(host),
     trace: (flows) => tracePaths(lab, flows),
     hasLink: async (host) => {

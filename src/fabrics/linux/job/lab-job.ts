@@ -8,13 +8,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../../workload/job.js';
-import { movedPlacement } from '../../../workload/spares.js';
 import type { Topology } from '../../../topology/model.js';
 import { lastCommonCheckpoint } from './checkpoint-file.js';
 import { Crew, type Hire } from './crew.js';
 import type { Connection } from './connections.js';
 import type { JobListener } from './job-events.js';
 import { monotonicNs } from './monotonic.js';
+import type { Allocation } from './orchestrator.js';
 import type { EdgeCounters, WorkerConfiguration, WorkerReport } from './protocol.js';
 import { operationsOf, ringEdges } from './runnable.js';
 import { StepBook } from './step-book.js';
@@ -30,8 +30,8 @@ export interface JobSite {
   connect(placement: Int32Array, generation: number): Promise<Connection[]>;
   listeningPort(rank: number, generation: number): number;
   hire(host: number, configuration: WorkerConfiguration, events: Parameters<Hire>[1]): ReturnType<Hire>;
-  /** Where the ranks of this host are to go: another host, nowhere yet (null), or they stay (undefined). */
-  wayOut(host: number, placement: Int32Array): Promise<number | null | undefined>;
+  /** The hosts that the scheduler gives it. */
+  allocation: Allocation;
   pulseNs: number;
   giveUpNs: number;
   leaseNs: number;
@@ -40,7 +40,6 @@ export interface JobSite {
   hasOrder(): boolean;
 }
 
-const RETRY_MS = 1000;
 /** A stop is ordered so many steps ahead, so that no rank has passed it when the order arrives. */
 const STEPS_AHEAD = 2;
 const LAST_STEP_MS = 60_000;
@@ -77,6 +76,7 @@ export class LabJob {
   async start(): Promise<void> {
     await rm(this.site.folder, { recursive: true, force: true });
     await mkdir(this.site.folder, { recursive: true });
+    await this.site.allocation.acquire();
     await this.launch(0);
     this.startedNs = monotonicNs();
     this.state = 'running';
@@ -84,6 +84,7 @@ export class LabJob {
   }
 
   renew(): void {
+    this.site.allocation.renew();
     this.crew?.order({ order: 'renew' });
   }
 
@@ -137,6 +138,7 @@ export class LabJob {
     await this.crew?.dismiss();
     await this.restarting;
     await this.crew?.dismiss();
+    await this.site.allocation.release();
   }
 
   private wake: () => void = () => undefined;
@@ -210,7 +212,7 @@ export class LabJob {
     else if (report.report === 'complete') {
       this.done.add(report.rank);
       if (this.done.size === this.placement.length) this.complete(report.atNs);
-    }
+    } else if (report.report === 'told-to-end') void this.leave();
   }
 
   private count(fromRank: number, atNs: number, edges: readonly EdgeCounters[]): void {
@@ -284,21 +286,19 @@ export class LabJob {
     }
   }
 
-  /** Takes ranks off hosts that are to be left. @returns false while there is no host for some */
+  /** @returns false while there is no host for some of its ranks */
   private async place(): Promise<boolean> {
-    for (const host of this.hosts()) {
-      const next = await this.site.wayOut(host, this.placement);
-      if (next === null) return false;
-      if (next === undefined) continue;
-      this.placement = movedPlacement(this.placement, this.site.topology, host, next);
-      this.listener.hostsChanged(monotonicNs());
-    }
+    const next = await this.site.allocation.replace(this.placement);
+    if (next === null) return false;
+    if (next.every((gpu, rank) => gpu === this.placement[rank])) return true;
+    this.placement = next;
+    this.listener.hostsChanged(monotonicNs());
     return true;
   }
 
   private pause(): Promise<void> {
     return Promise.race([
-      sleep(RETRY_MS, undefined, { ref: false }),
+      sleep(this.site.allocation.retryMs, undefined, { ref: false }),
       new Promise<void>((resolve) => {
         this.wake = resolve;
       }),

@@ -43,10 +43,12 @@ interface Told {
   steps: StepSummary[];
   edges: EdgeSample[];
   lines: string[];
+  /** Steps that had been told when the job was resumed. */
+  before: number;
 }
 
 function listen(jobs: LabJobs): Told {
-  const told: Told = { steps: [], edges: [], lines: [] };
+  const told: Told = { steps: [], edges: [], lines: [], before: 0 };
   const listener: JobListener = {
     started: () => told.lines.push('started'),
     stepEnded: (_, summary) => told.steps.push(summary),
@@ -54,7 +56,10 @@ function listen(jobs: LabJobs): Told {
     checkpointWritten: () => told.lines.push('checkpoint'),
     failed: () => told.lines.push('failed'),
     stopped: () => told.lines.push('stopped'),
-    resumed: (_, __, step, redone) => told.lines.push(`resumed from ${step}, ${redone} again`),
+    resumed: (_, __, step, redone) => {
+      told.before = told.steps.length;
+      told.lines.push(`resumed from ${step}, ${redone} again`);
+    },
     completed: () => told.lines.push('completed'),
     hostsChanged: () => told.lines.push('hosts'),
   };
@@ -85,6 +90,7 @@ describe('a job on a lab', () => {
         addressOf: (host) => `127.77.0.${hosts.indexOf(host) + 1}`,
         trace: async (flows) => flows.map(() => null),
         hasLink: async () => true,
+        spotOf: () => ({ name: 'host', namespace: '', place: new LocalPlace() }),
       },
       jobs: all,
       settings: { ackTimeoutExponent: 18, retries: 4 },
@@ -141,8 +147,8 @@ describe('a job on a lab', () => {
     await until(() => told.steps.length >= 7, 'the first steps');
     const from = hostAt(1);
     const to = topology.gpus[3].host;
-    await lab.setDrained(from, true);
-    await lab.orderMove({ job: 0, fromHost: from, toHost: to, mode: 'after-loss' });
+    await lab.orchestrator.setDrained(from, true);
+    await lab.orchestrator.orderMove({ job: 0, fromHost: from, toHost: to, mode: 'after-loss' });
     await until(() => told.lines.some((line) => line.startsWith('resumed')), 'the restart');
     const at = told.lines.findIndex((line) => line === 'failed');
     expect(told.lines.slice(at)).toEqual(expect.arrayContaining(['failed', 'stopped', 'hosts']));
@@ -152,9 +158,8 @@ describe('a job on a lab', () => {
     expect(step).toBeGreaterThanOrEqual(5);
     expect(redone).toBeLessThanOrEqual(6);
     expect(hostAt(1)).toBe(to);
-    const { length } = told.steps;
-    await until(() => told.steps.length > length + 3, 'steps on the other host');
-    expect(told.steps[length].step).toBe(step + 1);
+    await until(() => told.steps.length > told.before + 3, 'steps on the other host');
+    expect(told.steps[told.before].step).toBe(step + 1);
     expect(lab.isDrained(from)).toBe(true);
   });
 
@@ -164,13 +169,17 @@ describe('a job on a lab', () => {
     await lab.start();
     await until(() => told.steps.length >= 3, 'the first steps');
     const from = hostAt(2);
-    await lab.orderMove({ job: 0, fromHost: from, mode: 'planned' });
+    await lab.orchestrator.orderMove({ job: 0, fromHost: from, mode: 'planned' });
     await until(() => told.lines.includes('stopped'), 'the stop');
     await sleep(300);
-    expect(lab.moveOrder(0, from)).toEqual({ job: 0, fromHost: from, mode: 'planned' });
+    expect(await lab.orchestrator.readOrder({ job: 0, fromHost: from, mode: 'planned' })).toEqual({
+      job: 0,
+      fromHost: from,
+      mode: 'planned',
+    });
     expect(told.lines.some((line) => line.startsWith('resumed'))).toBe(false);
     expect(lab.holdsGpus(0)).toBe(true);
-    await lab.withdrawMove(0, from);
+    await lab.orchestrator.withdrawMove(0, from);
     await until(() => told.lines.some((line) => line.startsWith('resumed')), 'the restart');
     expect(told.lines.find((line) => line.startsWith('resumed'))).toMatch(/, 0 again$/);
     expect(told.lines).not.toContain('failed');
@@ -185,9 +194,11 @@ describe('a job on a lab', () => {
     const from = topology.gpus[0].host;
     const busy = topology.gpus[3].host;
     const order = { job: 0, fromHost: from, toHost: busy, mode: 'planned' as const };
-    await expect(lab.orderMove(order)).rejects.toThrow(/not free/);
-    await expect(lab.orderMove({ ...order, fromHost: busy })).rejects.toThrow(/no rank on host-4/);
-    expect(lab.moveOrder(0, from)).toBeUndefined();
+    await expect(lab.orchestrator.orderMove(order)).rejects.toThrow(/not free/);
+    await expect(lab.orchestrator.orderMove({ ...order, fromHost: busy })).rejects.toThrow(
+      /no rank on host-4/,
+    );
+    expect(await lab.orchestrator.readOrder({ job: 0, fromHost: from, mode: 'planned' })).toBeUndefined();
   });
 
   it('ends without a restart when nobody asked for one, and leaves no process behind', async () => {

@@ -91,6 +91,8 @@ export type WorkerReport =
       collectives: CollectiveReport[];
     }
   | { report: 'checkpoint'; rank: number; step: number; atNs: number; tookNs: number }
+  /** Whoever runs the process has told it to end (SIGTERM); it goes on until all ranks have an order to stop. */
+  | { report: 'told-to-end'; rank: number; atNs: number }
   | { report: 'stopped'; rank: number; step: number; atNs: number }
   | { report: 'complete'; rank: number; step: number; atNs: number }
   /** A neighbour is gone or does not answer, or the data is wrong: this worker ends. */

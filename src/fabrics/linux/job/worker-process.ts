@@ -6,6 +6,7 @@
  * exactly this identity. Not modelled: workers that put children into the background; ours have none.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import { programPath } from '../program-path.js';
 import type { Place } from '../transport/place.js';
@@ -13,6 +14,8 @@ import { jsonLines, type WorkerConfiguration, type WorkerOrder, type WorkerRepor
 
 /** Enough of what a dying program says to tell why. */
 const MOST_COMPLAINT_CHARACTERS = 2000;
+/** What ends at the end of its input is given so long for it. */
+const END_MS = 5000;
 
 /** The built program of a rank. */
 export const workerProgram = (): string => programPath('worker', import.meta.url);
@@ -29,8 +32,10 @@ export class WorkerProcess {
   private readonly gone: Promise<void>;
   private complaint = '';
   private isGone = false;
+  private readonly endsByInput: boolean;
 
   constructor(place: Place, program: string, configuration: WorkerConfiguration, events: WorkerEvents) {
+    this.endsByInput = place.endsByInput;
     const [command, ...args] = place.argv(place.programWords(program));
     // A session of its own: a signal for the group of whoever started us must not end the job.
     this.child = spawn(command, args, { detached: true, stdio: 'pipe' });
@@ -66,7 +71,12 @@ export class WorkerProcess {
 
   /** Ends it at once, as a lost host would. Resolves when it is gone. */
   async kill(): Promise<void> {
-    if (!this.isGone) this.child.kill('SIGKILL');
+    const { child, isGone, endsByInput } = this;
+    if (!isGone && endsByInput) {
+      child.stdin?.end();
+      await Promise.race([this.gone, sleep(END_MS, undefined, { ref: false })]);
+    }
+    if (!this.isGone) child.kill('SIGKILL');
     await this.gone;
   }
 

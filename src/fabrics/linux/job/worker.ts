@@ -71,6 +71,11 @@ class Worker {
     await this.train();
   }
 
+  /** A scheduler ends jobs so, with a while for a checkpoint; ranks that stopped one by one would wait for each other. */
+  tellEnd(): void {
+    report({ report: 'told-to-end', rank: this.configuration.rank, atNs: monotonicNs() });
+  }
+
   fail(reason: string, code: number): void {
     if (this.over) return;
     this.over = true;
@@ -115,7 +120,13 @@ class Worker {
 raisePriority();
 
 let worker: Worker | undefined;
+process.on('SIGTERM', () => {
+  if (worker === undefined) process.exit(WORKER_EXIT.leaseOver);
+  worker.tellEnd();
+});
 process.stdin.setEncoding('utf8');
+// Whoever gives the orders has gone, or wants it to go: there is no need to wait for the end of the lease.
+process.stdin.on('end', () => process.exit(WORKER_EXIT.leaseOver));
 process.stdin.on(
   'data',
   jsonLines(

@@ -9,7 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { listChoices, nearestHint } from '../../../kernel/nearest.js';
 import { InputError, pointerToken, type InputIssue } from '../../../kernel/problem.js';
 import type { Device, Topology } from '../../../topology/model.js';
-import type { JumpHost, TransportNode, TransportSettings } from '../../contract/transport-settings.js';
+import type {
+  JumpHost,
+  LoginHost,
+  TransportNode,
+  TransportSettings,
+} from '../../contract/transport-settings.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import { interfaceWord } from '../lab/interface-word.js';
 import type { Reach } from '../lab/lab.js';
@@ -105,6 +110,14 @@ function targetOf(name: string, node: TransportNode, transport: TransportSetting
     install: (program) =>
       transport.install === undefined ? program : join(transport.install, relative(OWN_INSTALL, program)),
   };
+}
+
+/** A host beside the devices: account, key and known hosts are those of all unless it has its own. */
+export function loginPlace(transport: TransportSettings, login: LoginHost): SshPlace {
+  const { jump, ...own } = login;
+  return new SshPlace(
+    targetOf(login.host, { ...own, interfaces: {}, ...(jump === undefined ? {} : { jump }) }, transport),
+  );
 }
 
 const jumpOf = ({ host, port, user, key, knownHosts }: JumpHost, device: SshLogin): SshLogin => ({

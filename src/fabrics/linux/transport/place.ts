@@ -24,17 +24,22 @@ export interface RunResult {
   code: number;
 }
 
+/** Who shares a connection: commands, what watches, and ranks of jobs a few at a time. */
+export type Lane = 'commands' | 'watch' | `ranks-${number}`;
+
 export interface Place {
   /** For messages. */
   readonly name: string;
   /** Its files, clock and processes are not those of this host. */
   readonly isRemote: boolean;
+  /** A program there outlives what was started here for it; it is ended by the end of its input. */
+  readonly endsByInput: boolean;
   /** The whole vector that runs a command there, started on this host. */
   argv(command: readonly string[]): string[];
   /** Node and a program of ours, as they are called there. @param path of the built program on this host */
   programWords(path: string): string[];
   /** The same place, by a connection of its own where connections are counted. */
-  lane(name: 'commands' | 'watch'): Place;
+  lane(name: Lane): Place;
   /** @throws CommandError on an exit code other than 0 (unless `anyExit`), a time-out, or a program that is not there */
   run(command: readonly string[], options?: RunOptions): Promise<RunResult>;
 }
@@ -61,13 +66,14 @@ const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 export abstract class SpawningPlace implements Place {
   abstract readonly name: string;
   readonly isRemote: boolean = false;
+  readonly endsByInput: boolean = false;
   abstract argv(command: readonly string[]): string[];
 
   programWords(path: string): string[] {
     return [process.execPath, path];
   }
 
-  lane(_name: 'commands' | 'watch'): Place {
+  lane(_name: Lane): Place {
     return this;
   }
 

@@ -10,7 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { contentDigest } from '../../../platform/digest.js';
 import { quoteCommand } from '../undo/shell.js';
-import { CommandError, SpawningPlace, type RunOptions, type RunResult } from './place.js';
+import { CommandError, SpawningPlace, type Lane, type RunOptions, type RunResult } from './place.js';
 
 export interface SshLogin {
   host: string;
@@ -39,8 +39,6 @@ const NO_CONNECTION = 255;
 /** Commands at once; sshd refuses more than ten sessions, and programs that stay have some of them. */
 const COMMANDS_AT_ONCE = 4;
 const PERSIST_S = 30;
-
-export type Lane = 'commands' | 'watch';
 
 export class SshPlace extends SpawningPlace {
   readonly name: string;

@@ -9,9 +9,8 @@
  */
 import { EnvironmentError } from '../../../kernel/problem.js';
 import type { ProcessIdentity } from '../../../platform/process-identity.js';
-import type { LabNode } from '../lab/lab.js';
 import { quoteCommand, script } from './shell.js';
-import { UNDO_NAME, type Undo, type UndoKeeper, type UndoTimer } from './timers.js';
+import { UNDO_NAME, type Undo, type UndoKeeper, type UndoSpot, type UndoTimer } from './timers.js';
 
 /** What is written down before the timer runs; which process it is, it says itself. */
 type Note = Omit<UndoTimer, 'process'>;
@@ -77,16 +76,16 @@ export class RemoteUndoTimers implements UndoKeeper {
   }
 
   /** Timers that are armed on these devices, of whatever process. */
-  async armed(nodes: readonly LabNode[]): Promise<UndoTimer[]> {
+  async armed(nodes: readonly UndoSpot[]): Promise<UndoTimer[]> {
     const lists = await Promise.all([...new Set(nodes)].map((node) => this.list(node)));
     return lists.flat().map(({ timer }) => timer);
   }
 
-  async disarm(setting: string, node: LabNode): Promise<boolean> {
+  async disarm(setting: string, node: UndoSpot): Promise<boolean> {
     return (await this.end(node, setting, '')) === '1';
   }
 
-  private async prove(node: LabNode, file: string, setting: string): Promise<void> {
+  private async prove(node: UndoSpot, file: string, setting: string): Promise<void> {
     const untilMs = performance.now() + PROVED_WITHIN_MS;
     for (;;) {
       const found = await this.list(node);
@@ -97,7 +96,7 @@ export class RemoteUndoTimers implements UndoKeeper {
     throw new EnvironmentError(`the undo timer on ${node.name} did not start`, 'nothing has been injected');
   }
 
-  private async list(node: LabNode): Promise<{ file: string; timer: UndoTimer }[]> {
+  private async list(node: UndoSpot): Promise<{ file: string; timer: UndoTimer }[]> {
     const { stdout } = await node.place.run(['sh', '-c', LIST, 'sh', this.folder]);
     return stdout
       .split('\n')
@@ -108,7 +107,7 @@ export class RemoteUndoTimers implements UndoKeeper {
       });
   }
 
-  private async end(node: LabNode, setting: string, but: string): Promise<string> {
+  private async end(node: UndoSpot, setting: string, but: string): Promise<string> {
     const { stdout } = await node.place.run(['sh', '-c', END, 'sh', this.stemOf(setting), but]);
     return stdout.trim();
   }

@@ -39,9 +39,12 @@ export interface UndoTimer {
   commands: string;
 }
 
+/** Where a timer waits: a device, or the host on which a scheduler is told. */
+export type UndoSpot = Pick<LabNode, 'name' | 'namespace' | 'place'>;
+
 export interface Undo {
   setting: string;
-  node: LabNode;
+  node: UndoSpot;
   steps: readonly Step[];
 }
 
@@ -58,9 +61,9 @@ export interface UndoKeeper {
    */
   arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void>;
   /** Timers that are armed, of whatever process. @param nodes the devices that are asked about */
-  armed(nodes: readonly LabNode[]): UndoTimer[] | Promise<UndoTimer[]>;
+  armed(nodes: readonly UndoSpot[]): UndoTimer[] | Promise<UndoTimer[]>;
   /** Ends the timer of a setting. @returns whether it had acted by itself */
-  disarm(setting: string, node: LabNode): boolean | Promise<boolean>;
+  disarm(setting: string, node: UndoSpot): boolean | Promise<boolean>;
 }
 
 export class UndoTimers implements UndoKeeper {
@@ -160,12 +163,15 @@ function stopGroup(identity: ProcessIdentity): void {
 
 const PROVED_WITHIN_MS = 5000;
 
-/** Whether the process has become our timer within the namespace: `ip` gives way to the shell in a moment. */
+/** Whether the process has become our timer within the namespace ('': that of this process): `ip` gives way to the shell in a moment. */
 async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
   const untilMs = performance.now() + PROVED_WITHIN_MS;
   for (;;) {
     try {
-      const wanted = `net:[${statSync(join('/run/netns', namespace)).ino}]`;
+      const wanted =
+        namespace === ''
+          ? readlinkSync('/proc/self/ns/net')
+          : `net:[${statSync(join('/run/netns', namespace)).ino}]`;
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       if (words[0] === 'sh' && words.includes(UNDO_NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
         return true;

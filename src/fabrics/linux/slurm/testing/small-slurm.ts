@@ -1,5 +1,5 @@
 /**
- * A real Slurm for a suite: munge, a controller and four nodes as daemons of this machine, on loopback and free ports.
+ * A real Slurm for a suite: munge, a controller and some nodes as daemons of this machine, on loopback and free ports.
  *
  * Each daemon runs in the foreground as a child, so that its pid is known and nothing else is ever ended.
  */
@@ -11,7 +11,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const NODES = ['h1', 'h2', 'h3', 'h4'];
+const FOUR = ['h1', 'h2', 'h3', 'h4'];
 const READY_MS = 20_000;
 
 export interface Slurm {
@@ -31,7 +31,7 @@ export function whyNoSlurm(): string | undefined {
   return undefined;
 }
 
-export async function startSlurm(): Promise<Slurm> {
+export async function startSlurm(nodes: readonly string[] = FOUR): Promise<Slurm> {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-slurm-'));
   const environment = { SLURM_CONF: join(folder, 'slurm.conf') };
   const children: ChildProcess[] = [];
@@ -44,7 +44,7 @@ export async function startSlurm(): Promise<Slurm> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await writeConfiguration(folder);
+    await writeConfiguration(folder, nodes);
     const munge = (name: string): string => join(folder, 'munge', name);
     const files = ['key-file=key', 'socket=socket', 'pid-file=pid', 'log-file=log', 'seed-file=seed'];
     start(
@@ -55,8 +55,8 @@ export async function startSlurm(): Promise<Slurm> {
     );
     for (let waited = 0; waited < READY_MS && !existsSync(munge('socket')); waited += 50) await sleep(50);
     start('slurmctld', '-D', '-c', '-f', environment.SLURM_CONF);
-    for (const node of NODES) start('slurmd', '-D', '-f', environment.SLURM_CONF, '-N', node);
-    await untilIdle(environment);
+    for (const node of nodes) start('slurmd', '-D', '-f', environment.SLURM_CONF, '-N', node);
+    await untilIdle(environment, nodes.length);
   } catch (error) {
     await stop();
     throw error;
@@ -99,15 +99,15 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-async function writeConfiguration(folder: string): Promise<void> {
-  for (const name of ['state', 'log', 'munge', ...NODES.map((node) => `spool/${node}`)]) {
+async function writeConfiguration(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of ['state', 'log', 'munge', ...names.map((node) => `spool/${node}`)]) {
     mkdirSync(join(folder, name), { recursive: true });
   }
   writeFileSync(join(folder, 'munge/key'), randomBytes(1024), { mode: 0o400 });
   writeFileSync(join(folder, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\n');
-  const [controller, ...ports] = await freePorts(NODES.length + 1);
+  const [controller, ...ports] = await freePorts(names.length + 1);
   const host = hostname().split('.')[0];
-  const nodes = NODES.map(
+  const nodes = names.map(
     (node, at) =>
       `NodeName=${node} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[at]} CPUs=2 RealMemory=500 State=UNKNOWN`,
   );
@@ -137,18 +137,19 @@ async function writeConfiguration(folder: string): Promise<void> {
     'SchedulerParameters=sched_interval=2,batch_sched_delay=0',
     'AccountingStorageType=accounting_storage/none',
     'JobCompType=jobcomp/none',
-    'KillWait=2',
+    // what a job has for its checkpoint; one that ends sooner waits for nothing
+    'KillWait=30',
     ...nodes,
-    `PartitionName=main Nodes=${NODES.join(',')} Default=YES MaxTime=60 State=UP`,
+    `PartitionName=main Nodes=${names.join(',')} Default=YES MaxTime=60 State=UP`,
   ];
   writeFileSync(join(folder, 'slurm.conf'), `${settings.join('\n')}\n`);
 }
 
-async function untilIdle(environment: { SLURM_CONF: string }): Promise<void> {
+async function untilIdle(environment: { SLURM_CONF: string }, nodes: number): Promise<void> {
   const env = { ...process.env, ...environment };
   for (let waited = 0; waited < READY_MS; waited += 200) {
     const { stdout } = spawnSync('sinfo', ['--noheader', '--Node', '--format=%T'], { encoding: 'utf8', env });
-    if (stdout.split('\n').filter((state) => state === 'idle').length === NODES.length) return;
+    if (stdout.split('\n').filter((state) => state === 'idle').length === nodes) return;
     await sleep(200);
   }
   throw new Error(`the nodes of Slurm are not idle after ${READY_MS} ms`);

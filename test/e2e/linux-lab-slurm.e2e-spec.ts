@@ -1,0 +1,192 @@
+/**
+ * A lab whose jobs are a real Slurm's: refused where Slurm could not run them, drained and moved by it, and given back even
+ * by a drill that was killed. Slurm, the lab and its workers are this machine's; skipped, with the reason, where it has none.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { openFabric } from '../../src/fabrics/catalog.js';
+import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
+import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import { SlurmClient } from '../../src/fabrics/linux/slurm/slurm-client.js';
+import { startSlurm, whyNoSlurm, type Slurm } from '../../src/fabrics/linux/slurm/testing/small-slurm.js';
+import { LocalPlace } from '../../src/fabrics/linux/transport/place.js';
+import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { compileProgram, startProgram } from '../support/child-program.js';
+import { CHECKOUT, Cli } from '../support/cli.js';
+import { yamlOf, type Json } from '../support/definitions.js';
+import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
+import { until } from '../support/until.js';
+
+// a limit for what hangs; a drill takes its time, and programs start slowly on a busy machine
+jest.setTimeout(240_000);
+const PATIENCE_MS = 120_000;
+const why = whyNoLab('jobs of a lab in a real Slurm') ?? whyNoSlurm();
+if (why !== undefined) process.stderr.write(`skipped: jobs of a lab in a real Slurm: ${why}\n`);
+
+const job = (name: string, hosts: string[]): Record<string, unknown> => ({
+  name,
+  hosts,
+  queuePairs: 1,
+  checkpoint: { every: 50, duration: '50ms' },
+  step: { compute: '150ms', collectives: [{ collective: 'all-reduce', bytes: '400kB' }] },
+});
+const HOSTS = ['host-1', 'host-2', 'host-3', 'host-4', 'host-5', 'host-6'];
+const NODES = Object.fromEntries(HOSTS.map((host, at) => [host, `h${at + 1}`]));
+const LAB = {
+  topology: {
+    builder: 'leaf-spine',
+    leaves: 2,
+    spines: 1,
+    hostsPerLeaf: 3,
+    hostRate: '50Mbps',
+    fabricRate: '50Mbps',
+  },
+  settings: { mtu: '1448B', headerBytes: 66, ackBytes: 66, bfd: false },
+  telemetry: { switchInterval: '500ms', nicInterval: '500ms', jobInterval: '500ms' },
+  jobs: [job('exposed', ['host-1', 'host-4']), job('bystander', ['host-3', 'host-6'])],
+  lab: { undoMargin: '1s' },
+};
+const DRAIN: Impairment = { type: 'host-drain', device: 'device:host-5' };
+
+/** Opens the fabric, drains a host for a while, and is killed before it can take that back. */
+const DRAINS = `
+import { openFabric } from './src/fabrics/catalog.js';
+const [document, impairment] = process.argv.slice(2).map((word) => JSON.parse(word));
+const fabric = await openFabric(document, 1);
+await fabric.apply('run/0', impairment, 1e9);
+console.log('in place');
+setInterval(() => undefined, 1000);
+// a program that a lab starts, to be compiled with the rest
+if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js');
+`;
+
+interface Scorecard {
+  scores: { recovery: { metrics: Record<string, unknown> } };
+  verdict: {
+    culprits: {
+      kind: string;
+      element: { type: string; id: string };
+      evidence: { metric: string; element: string; change: string }[];
+    }[];
+  };
+  truth: { elements: { type: string; id: string }[] }[];
+}
+
+(why === undefined ? describe : describe.skip)('a lab whose jobs are Slurm’s', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-lab-slurm-'));
+  const cli = Cli.compile({ FABRICDRILL_HOME: join(folder, 'home') });
+  const bare = labDefinition(LAB);
+  let slurm: Slurm;
+  let client: SlurmClient;
+
+  /** @param changes of the orchestrator, for what is wrong */
+  const fabric = (changes: Json = {}): Json => ({
+    ...LAB,
+    driver: 'linux',
+    lab: { ...LAB.lab, prefix: bare.name },
+    orchestrator: {
+      slurm: { configuration: slurm.environment.SLURM_CONF, nodes: NODES, ...changes },
+    },
+  });
+  const open = (changes: Json): Promise<unknown> =>
+    openFabric({ metadata: { name: bare.name }, spec: fabricSpecSchema.parse(fabric(changes)) }, 1);
+  const leftovers = async (): Promise<unknown> => {
+    const drained = (await client.nodes()).filter((node) => node.drained);
+    return { drained, orders: await client.reservations(), jobs: await client.idsOf('exposed') };
+  };
+  const NOTHING = { drained: [], orders: [], jobs: [] };
+
+  beforeAll(async () => {
+    [slurm] = await Promise.all([startSlurm(Object.values(NODES)), labUp(bare)]);
+    client = new SlurmClient(new LocalPlace(), slurm.environment.SLURM_CONF);
+  });
+
+  afterAll(async () => {
+    await slurm?.stop();
+    await labDown(bare);
+    cli.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is refused before a drill where Slurm does not know what the file says, or does not answer', async () => {
+    const wrong = { nodes: { ...NODES, 'host-4': 'h44' } };
+    await expect(open(wrong)).rejects.toThrow(/nodes\/host-4: Slurm has no node "h44" for host-4.*h1/);
+    await expect(open({ nodes: { ...NODES, 'host-44': 'h4' } })).rejects.toThrow(/no host "host-44"/);
+    await expect(open({ nodes: { ...NODES, 'host-4': 'h1' } })).rejects.toThrow(/node h1 is of two hosts/);
+    await expect(open({ partition: 'gpu' })).rejects.toThrow(
+      /jobs\/0: Slurm would not take the job "exposed"/,
+    );
+    await expect(open({ login: { host: 'login-1' } })).rejects.toThrow(/leave login out/);
+    await expect(open({ configuration: join(folder, 'none') })).rejects.toThrow(InputError);
+    const silent = join(folder, 'slurm.conf');
+    const text = readFileSync(slurm.environment.SLURM_CONF, 'utf8');
+    writeFileSync(silent, text.replace(/SlurmctldPort=\d+/, 'SlurmctldPort=9'));
+    await expect(open({ configuration: silent })).rejects.toThrow(EnvironmentError);
+    expect(await leftovers()).toEqual(NOTHING);
+  });
+
+  it('gets a drained node back when the lease ends, though the drill was killed', async () => {
+    const program = compileProgram(DRAINS);
+    const document = { metadata: { name: bare.name }, spec: fabricSpecSchema.parse(fabric()) };
+    const running = startProgram(
+      program,
+      [document, DRAIN].map((word) => JSON.stringify(word)),
+    );
+    expect(await running.line()).toBe('in place');
+    running.process.kill('SIGKILL');
+    await running.ended;
+    program.remove();
+    expect(await client.node('h5')).toMatchObject({
+      drained: true,
+      reason: expect.stringMatching(bare.name),
+    });
+    await until(async () => !(await client.node('h5')).drained, 'the end of the drain');
+    expect(await leftovers()).toEqual(NOTHING);
+  });
+
+  it('is drilled from a file to a verdict: Slurm drains the host and moves the job, which loses no step', async () => {
+    const document = { apiVersion: 'fabricdrill/v1', kind: 'Fabric', metadata: { name: bare.name } };
+    writeFileSync(join(folder, 'lab.yaml'), yamlOf({ ...document, spec: fabric() }));
+    // the shipped experiment, in less time
+    const shipped = parse(readFileSync(join(CHECKOUT, 'experiments/job-migration.yaml'), 'utf8')) as Json & {
+      spec: { faults: Json[] };
+    };
+    const [fault] = shipped.spec.faults;
+    const faults = [{ ...fault, at: '3s', duration: '9s' }];
+    const spec = { ...shipped.spec, fabric: 'lab.yaml', duration: '18s', faults };
+    writeFileSync(join(folder, 'drill.yaml'), yamlOf({ ...shipped, spec }));
+    const output = join(folder, 'scorecard.json');
+    const drill = cli.start([
+      'run',
+      join(folder, 'drill.yaml'),
+      '--confirm',
+      bare.name,
+      '--output',
+      `json=${output}`,
+    ]);
+    const drained = async (): Promise<boolean> => (await client.nodes()).some((node) => node.drained);
+    await until(() => drained().catch(() => false), 'the drain', PATIENCE_MS);
+    const [id] = await client.idsOf('exposed');
+    const again = async (): Promise<boolean> => {
+      const found = await client.job(id);
+      return found === undefined || (found.restarts === 1 && found.state === 'RUNNING');
+    };
+    await until(again, 'the second life', PATIENCE_MS);
+    const { stderr, exitCode } = await drill.ended;
+    // a busy machine may miss an objective; what happened is the same
+    expect(exitCode === 0 || exitCode === 1 ? '' : stderr).toBe('');
+    const { scores, verdict, truth } = JSON.parse(readFileSync(output, 'utf8')) as Scorecard;
+    expect(scores.recovery.metrics).toMatchObject({ redone_steps: 0, recovered: true });
+    const [{ elements }] = truth;
+    const named = verdict.culprits.find(({ kind }) => kind === 'job-migration');
+    expect(named?.element).toEqual(elements[0]);
+    const cited = named!.evidence.map(({ metric, element, change }) => `${metric} of ${element}: ${change}`);
+    expect(cited).toContain(`host_drained of ${elements[0].id}: 0 → 1`);
+    expect(cited).toContain(`host_allocated_gpus of ${elements[0].id}: 1 → 0`);
+    expect(cited.some((line) => /host_allocated_gpus.*: 0 → 1/.test(line))).toBe(true);
+    expect(await leftovers()).toEqual(NOTHING);
+  });
+});
