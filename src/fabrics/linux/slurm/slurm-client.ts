@@ -147,6 +147,10 @@ export class SlurmClient {
     await this.run(['scancel', String(job)]);
   }
 
+  cancelCommand(job: number): string[] {
+    return this.words(['scancel', String(job)]);
+  }
+
   /** What starts one more program on a node of a running job, as that job's; its input and output are the program's. */
   stepCommand(job: number, node: string, command: readonly string[]): string[] {
     const size = ['--nodes=1', '--ntasks=1', `--nodelist=${checked(node)}`];

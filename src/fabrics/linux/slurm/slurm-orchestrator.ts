@@ -133,7 +133,8 @@ export class SlurmOrchestrator implements Orchestrator {
   }
 
   undoOfMove(job: number, fromHost: number): SchedulerUndo {
-    return { node: this.spot, steps: this.scheduler.undoOrder(this.inSlurm({ job, fromHost })) };
+    const steps = this.scheduler.undoOrder(this.inSlurm({ job, fromHost }), this.allocations[job].id);
+    return { node: this.spot, steps };
   }
 
   hasOrder(job: number): boolean {

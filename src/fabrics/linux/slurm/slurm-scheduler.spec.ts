@@ -128,12 +128,15 @@ const PATIENCE_MS = 30_000;
     await client.drain('h2', 'somebody else’s');
     await client.reserve('fabricdrill-rack-train-h1', ['h1'], 5);
     expect(await scheduler.isOrdered(order)).toBe(true);
-    const undo = [...scheduler.undoDrain('h1'), ...scheduler.undoDrain('h2'), ...scheduler.undoOrder(order)];
+    const waits = submit('train', '--begin=now+1hour');
+    const lift = scheduler.undoOrder(order, waits);
+    const undo = [...scheduler.undoDrain('h1'), ...scheduler.undoDrain('h2'), ...lift];
     await run(undo);
     await run(undo);
     expect(await scheduler.isDrained('h1')).toBe(false);
     expect(await scheduler.isDrained('h2')).toBe(true);
     expect(await scheduler.isOrdered(order)).toBe(false);
+    expect(await client.job(waits)).toBeUndefined();
     await client.resume('h2');
   });
 
@@ -154,13 +157,11 @@ const PATIENCE_MS = 30_000;
         const job = await there.submit({ name: 'far', comment: 'fabricdrill:rack', nodes: ['h3'], script });
         expect(await untilRunning(job)).toEqual(['h3']);
         const place = new StepPlace(there, login.lane('ranks-0'), { job, node: 'h3' }, login);
-        const [program, ...args] = place.argv(['sh', '-c', 'cat; echo "$SLURMD_NODENAME $SLURM_JOB_ID"']);
-        const step = spawnSync(program, args, {
+        const said = await place.run(['sh', '-c', 'cat; echo "$SLURMD_NODENAME $SLURM_JOB_ID"'], {
           input: 'what it’s told\n',
-          encoding: 'utf8',
-          timeout: PATIENCE_MS,
+          timeoutMs: PATIENCE_MS,
         });
-        expect(step.stdout).toBe(`what it’s told\nh3 ${job}\n`);
+        expect(said.stdout).toBe(`what it’s told\nh3 ${job}\n`);
         await endJob(there, job);
         await expect(
           there.wouldTake({ name: 'far', comment: '', nodes: ['h3'], partition: 'gpu', script }),

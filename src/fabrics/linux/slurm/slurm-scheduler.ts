@@ -129,11 +129,12 @@ export class SlurmScheduler {
     await this.client.unreserve(this.reservationOf(order));
   }
 
-  /** The same for a timer. */
-  undoOrder(order: SlurmOrder): Step[] {
+  /** The same for a timer, after a drill that is dead: the job goes, too. @param id its number, once it was submitted */
+  undoOrder(order: SlurmOrder, id?: number): Step[] {
     const command = quoteCommand(this.client.unreserveCommand(this.reservationOf(order)));
     // one that has ended by itself is not there any more
-    return [persistently(`said=$(${command} 2>&1) && exit 0; case "$said" in *invalid*) exit 0 ;; esac`)];
+    const lift = persistently(`said=$(${command} 2>&1) && exit 0; case "$said" in *invalid*) exit 0 ;; esac`);
+    return id === undefined ? [lift] : [lift, { command: this.client.cancelCommand(id) }];
   }
 
   private get reason(): string {
