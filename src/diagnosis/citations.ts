@@ -34,12 +34,14 @@ export function citations(
   const jobs = affected.flatMap(({ job }) =>
     JOB_METRICS.map((metric) => context.read(metric, jobId(job.name))),
   );
+  const own = { fromNs: culprit.changedNs ?? during.fromNs, toNs: during.toNs };
+  const others = [...nicSeries(context, during), ...stalledEdges(context, during, affected), ...jobs];
   return [
-    ...familyOf(culprit).series(context, culprit),
-    ...nicSeries(context, during),
-    ...stalledEdges(context, during, affected),
-    ...jobs,
-  ].flatMap((one) => cite(context, one, during) ?? []);
+    ...familyOf(culprit)
+      .series(context, culprit)
+      .flatMap((one) => cite(context, one, own) ?? []),
+    ...others.flatMap((one) => cite(context, one, during) ?? []),
+  ];
 }
 
 /** Series of a metric that rose most during a fault. */

@@ -89,9 +89,12 @@ function gaugeChange(series: Series, definition: MetricDefinition, reach: Interv
   );
   const noise = Math.max(SPREADS * robustSpread(past), GAUGE_CHANGE * Math.abs(normal));
   if (Math.abs(extreme.value - normal) <= noise) return null;
+  const last = inside[inside.length - 1];
+  // What is told when it changes holds until the next word.
+  const lasts = series.metric.startsWith('route_') && last.value !== normal;
   return {
     text: `${number(normal)} → ${number(extreme.value)} ${definition.unit}`,
-    during: { fromNs: reach.fromNs, toNs: inside[inside.length - 1].timeNs },
+    during: { fromNs: reach.fromNs, toNs: lasts ? reach.toNs : last.timeNs },
   };
 }
 

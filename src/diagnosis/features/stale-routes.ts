@@ -18,6 +18,8 @@ export interface StaleRoutes {
   ports: readonly { port: number; before: number; now: number }[];
   /** Since the last port or session of the fabric came up. */
   during: Interval;
+  /** When the first of these ports got fewer: with the failure, before the repair. */
+  lostNs: number;
 }
 
 export function observeStaleRoutes(context: Context): StaleRoutes[] {
@@ -26,14 +28,15 @@ export function observeStaleRoutes(context: Context): StaleRoutes[] {
   if (settledNs === null || window.toNs - settledNs < SETTLED_NS) return [];
   return topology.devices.flatMap((device) => {
     const ports = device.ports.flatMap((port) => {
-      const { count, values } = freshColumn(context.readPort('route_port_prefixes', port));
+      const { count, timesNs, values } = freshColumn(context.readPort('route_port_prefixes', port));
       if (count < 2) return [];
       const [before, now] = [values[0], values[count - 1]];
-      return now < before ? [{ port, before, now }] : [];
+      if (now >= before) return [];
+      return [{ port, before, now, lostNs: timesNs[values.findIndex((value) => value < before)] }];
     });
-    return ports.length === 0
-      ? []
-      : [{ device: device.index, ports, during: { fromNs: settledNs, toNs: window.toNs } }];
+    if (ports.length === 0) return [];
+    const during = { fromNs: settledNs, toNs: window.toNs };
+    return [{ device: device.index, ports, during, lostNs: Math.min(...ports.map(({ lostNs }) => lostNs)) }];
   });
 }
 

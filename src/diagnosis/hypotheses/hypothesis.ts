@@ -48,6 +48,8 @@ export interface Candidate {
   during: Interval;
   /** When it began; null when it was there before the window, or can't be told. */
   onsetNs: number | null;
+  /** Since when its own series differ, where that is before the time that it is blamed for. */
+  changedNs?: number;
 }
 
 export interface Observations {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import type { Series } from '../../telemetry/series.js';
 import { diagnose } from '../index.js';
 import type { Verdict } from '../index.js';
 import { evidenceOf, polled } from '../testing/polled.js';
@@ -19,7 +20,7 @@ const ends = [
 ];
 
 /** A link that flapped; afterwards the leaf has `after` prefixes over it, and its peers all of theirs. */
-function verdictOn(after: number, { upAgainS = UP_S, untilS = SECONDS } = {}): Verdict {
+function verdictOn(after: number, { upAgainS = UP_S, untilS = SECONDS, onChange = false } = {}): Verdict {
   const away = (second: number): boolean => second >= DOWN_S && second < upAgainS;
   const series = topology.ports.flatMap(({ index, name }) => {
     const id = `port:${name}`;
@@ -45,10 +46,34 @@ function verdictOn(after: number, { upAgainS = UP_S, untilS = SECONDS } = {}): V
         name === 'leaf-2' && second >= DOWN_S && (away(second) || after < PREFIXES) ? 4 : 8,
       ),
     );
-  return diagnose({ topology, jobs: [], evidence: evidenceOf([...series, ...hops], untilS) });
+  const told = [...series, ...hops].map((one) =>
+    onChange && one.metric.startsWith('route_') ? changesOf(one) : one,
+  );
+  return diagnose({ topology, jobs: [], evidence: evidenceOf(told, untilS) });
+}
+
+/** Only the samples that differ from the one before. */
+function changesOf(series: Series): Series {
+  const kept = [...series.values.keys()].filter(
+    (at) => at === 0 || series.values[at] !== series.values[at - 1],
+  );
+  return {
+    ...series,
+    timesNs: Float64Array.from(kept, (at) => series.timesNs[at]),
+    values: Float64Array.from(kept, (at) => series.values[at]),
+    quality: new Uint8Array(kept.length),
+  };
 }
 
 const stale = ({ culprits }: Verdict) => culprits.find(({ kind }) => kind === 'stale-route');
+
+const ownPort = `port:${topology.ports[port].name}`;
+
+/** By series: what is said of it. */
+const citedBy = (verdict: Verdict): Record<string, string> =>
+  Object.fromEntries(
+    stale(verdict)!.evidence.map(({ metric, element, change }) => [`${metric} ${element}`, change]),
+  );
 
 describe('a next-hop group that a repair did not fill again', () => {
   it.each([0, 1, PREFIXES - 1])('is named when %s of its four prefixes came back', (after) => {
@@ -62,10 +87,18 @@ describe('a next-hop group that a repair did not fill again', () => {
   it('is told by the next hops of the switch, beside those of its peers, which kept theirs', () => {
     const verdict = verdictOn(0);
     expect(verdict.answer).toContain('4 next hops in use, where its peers have 8');
-    const cited = stale(verdict)!.evidence.map(({ metric, element }) => `${metric} ${element}`);
-    expect(cited).toContain('route_next_hops device:leaf-2');
-    expect(cited).not.toContain('route_next_hops device:leaf-1');
-    expect(cited).toContain(`route_port_prefixes port:${topology.ports[port].name}`);
+    expect(citedBy(verdict)).toEqual({
+      'route_next_hops device:leaf-2': '8 → 4 next hops',
+      [`route_port_prefixes ${ownPort}`]: '4 → 0 prefixes',
+      [`port_tx_bytes ${ownPort}`]: '1 → 0 GB/s',
+    });
+  });
+
+  it('is told by the same where routes are told only when they change, and the last word holds', () => {
+    const verdict = verdictOn(0, { onChange: true });
+    expect(citedBy(verdict)).toEqual(citedBy(verdictOn(0)));
+    const routes = stale(verdict)!.evidence.find(({ metric }) => metric === 'route_next_hops');
+    expect(routes?.window).toEqual([DOWN_S, SECONDS]);
   });
 
   it('is nowhere when all came back', () => {

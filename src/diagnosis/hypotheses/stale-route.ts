@@ -34,6 +34,7 @@ export const staleRoute: Family = {
       ],
       during: stale.during,
       onsetNs: stale.during.fromNs,
+      changedNs: stale.lostNs,
     })),
   cause: (context, culprit) => {
     const ports = listed(portsOf(context, culprit).map(({ port }) => context.portName(port)));
