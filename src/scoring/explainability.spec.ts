@@ -138,6 +138,11 @@ describe('ranking', () => {
     expect(fourth).toMatchObject({ top1: 0, top3: 0, reciprocal_rank: 0.25 });
   });
 
+  it('finds it behind a device at its end that is to blame for something else', () => {
+    const { metrics } = scored([{ ...wrong, element: device('leaf-1') }, rightCulprit]);
+    expect(metrics).toMatchObject({ top1: 0, top3: 1, reciprocal_rank: 0.5, kind_correct: true });
+  });
+
   it('reads the stated ranks, not the order of the list', () => {
     const verdict = plainVerdict([
       { ...wrong, rank: 2, probability: 0.1 },

@@ -86,7 +86,9 @@ function assign(
       return { fault, culprit, credit, position, worth: credit / (position + 1) };
     }),
   );
-  pairs.sort((a, b) => b.worth - a.worth || a.position - b.position || a.fault - b.fault);
+  pairs.sort(
+    (a, b) => b.worth - a.worth || b.credit - a.credit || a.position - b.position || a.fault - b.fault,
+  );
   const chosen = new Map<number, (typeof pairs)[number]>();
   const used = new Set<number>();
   for (const pair of pairs) {
