@@ -60,7 +60,7 @@ export class DeviceSeries {
     const node = this.lab.nodes[reading.node];
     const timeNs = this.sinceStart(reading.atNs);
     this.store.add('device_reachable', deviceId(node.name), timeNs, 1);
-    this.takePorts(node, reading, timeNs);
+    this.takePorts(node, reading);
     if (node.role === 'host') this.takeNetstat(node, new Map(reading.netstat), timeNs);
   }
 
@@ -72,12 +72,13 @@ export class DeviceSeries {
     return this.hostPrefixes.reduce((sum, prefix) => sum + (nextHops.get(prefix)?.length ?? 0), 0);
   }
 
-  private takePorts(node: LabNode, reading: Counters, timeNs: number): void {
+  private takePorts(node: LabNode, reading: Counters): void {
     const [queues, counters, depths] = [
       new Map(reading.queues),
       new Map(reading.counters),
       new Map(reading.depths),
     ];
+    const [timeNs, arrivedNs] = [this.sinceStart(reading.atNs), this.sinceStart(reading.arrivedNs)];
     const put = (metric: MetricName, element: string, value: number): void =>
       this.store.add(metric, element, timeNs, value);
     for (const port of this.lab.portsOf(node)) {
@@ -86,8 +87,8 @@ export class DeviceSeries {
       const queue = queues.get(port.interface);
       const received = counters.get(counterName('rx', port.interface));
       const damaged = counters.get(counterName('damaged', port.interface));
-      if (received !== undefined) put('port_rx_bytes', element, received.bytes);
-      if (damaged !== undefined) put('port_rx_errors', element, damaged.packets);
+      if (received !== undefined) this.store.add('port_rx_bytes', element, arrivedNs, received.bytes);
+      if (damaged !== undefined) this.store.add('port_rx_errors', element, arrivedNs, damaged.packets);
       if (queue === undefined) continue;
       put('port_tx_bytes', element, queue.sentBytes);
       if (link !== undefined) {

@@ -20,6 +20,7 @@ import {
   parseQueues,
   queuesOfLinks,
 } from './readings.js';
+import type { Turns } from './turns.js';
 import type { WatchedNode, WatchReading } from './watch-protocol.js';
 
 const ANSWER_MS = 1500;
@@ -44,6 +45,7 @@ export class NodeWatch {
     private readonly node: WatchedNode,
     private readonly table: string,
     private readonly tell: (reading: WatchReading) => void,
+    private readonly turns: Turns,
   ) {
     this.ip = new LineCommand(node.ip);
     const staying = (command: readonly string[] | null): LineCommand | undefined =>
@@ -73,7 +75,8 @@ export class NodeWatch {
     if (this.polling) return;
     this.polling = true;
     try {
-      await Promise.all([this.readState(), this.readCounters()]);
+      await this.readState();
+      await this.turns.take(() => this.readCounters());
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (!this.closed) this.tell({ reading: 'silent', node: this.index, atNs: monotonicNs(), why });
@@ -121,23 +124,22 @@ export class NodeWatch {
   }
 
   private async readCounters(): Promise<void> {
-    const askedNs = monotonicNs();
-    const [queueText, counterText, linkText, netstatText] = await Promise.all([
-      this.tc?.ask('qdisc show', ANSWER_MS),
-      this.nft?.ask(`list counters table netdev ${this.table}`, ANSWER_MS),
-      this.tc === undefined || this.nft === undefined ? this.ip.ask('link show', ANSWER_MS) : undefined,
-      this.node.role === 'host' ? this.netstat?.ask('netstat', ANSWER_MS) : undefined,
-    ]);
-    // They were read somewhere in between.
-    const atNs = (askedNs + monotonicNs()) / 2;
-    const links = this.node.countsPackets ? (linkText ?? '[]') : '[]';
-    const queues = queueText === undefined ? queuesOfLinks(links) : parseQueues(queueText);
-    const counters = counterText === undefined ? countersOfLinks(links) : parseCounters(counterText);
+    const queue = await stamped(this.tc?.ask('qdisc show', ANSWER_MS));
+    const counter = await stamped(this.nft?.ask(`list counters table netdev ${this.table}`, ANSWER_MS));
+    const link = await stamped(
+      queue === undefined || counter === undefined ? this.ip.ask('link show', ANSWER_MS) : undefined,
+    );
+    const netstatText = this.node.role === 'host' ? await this.netstat?.ask('netstat', ANSWER_MS) : undefined;
+    const links = this.node.countsPackets ? (link?.answer ?? '[]') : '[]';
+    const queues = queue === undefined ? queuesOfLinks(links) : parseQueues(queue.answer);
+    const counters = counter === undefined ? countersOfLinks(links) : parseCounters(counter.answer);
+    const nowNs = monotonicNs();
     this.noteDepths(queues);
     this.tell({
       reading: 'counters',
       node: this.index,
-      atNs,
+      atNs: (queue ?? link)?.atNs ?? nowNs,
+      arrivedNs: (counter ?? link)?.atNs ?? nowNs,
       queues: [...queues],
       depths: [...this.depths],
       counters: [...counters],
@@ -171,4 +173,13 @@ export class NodeWatch {
       if (!this.closed) this.readState(sinceNs).catch(() => undefined);
     }, SETTLE_MS);
   }
+}
+
+/** An answer with the instant at which it was true: somewhere between the question and the answer. */
+async function stamped(
+  answer: Promise<string> | undefined,
+): Promise<{ answer: string; atNs: number } | undefined> {
+  if (answer === undefined) return undefined;
+  const askedNs = monotonicNs();
+  return { answer: await answer, atNs: (askedNs + monotonicNs()) / 2 };
 }

@@ -45,7 +45,10 @@ export type WatchReading =
   | {
       reading: 'counters';
       node: number;
+      /** When queues were read, and with them what was sent. */
       atNs: number;
+      /** When the rules that count what arrives were read: another program, another instant. */
+      arrivedNs: number;
       queues: [string, QueueReading][];
       /** By queue: most bytes seen waiting since the last reading. */
       depths: [string, number][];

@@ -25,6 +25,7 @@ const WATCHER = [
   'node-watch',
   'line-command',
   'frr-socket',
+  'turns',
   'readings',
 ].map((name) => `telemetry/${name}`);
 const SHARED = ['job/checkpoint-file', 'job/monotonic', 'job/raise-priority', 'lab/counter-name'];
