@@ -1,90 +1,113 @@
 /**
  * The proof that drills on real stacks matter: FRR 8.4 as shipped loses ECMP for good after a flap, while BGP is
- * established and its own tables show both paths. The drill must fail it, say where, and not be fooled by a lab that an
- * earlier flap has damaged already; with the cure the same drill passes (linux-lab.e2e-spec.ts).
+ * established and its own tables show both paths (FRRouting/frr#12239). The drill must fail it, say where, and not be fooled
+ * by a lab that an earlier flap has damaged already; on the same lab with the cure it passes.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { EvidenceIndex } from '../../src/telemetry/series.js';
-import { drillLab, type LabDrill } from '../support/lab-drill.js';
-import { labDefinition, labDown, labUp, whyNoLabDrills } from '../support/linux-lab.js';
+import { spawnSync } from 'node:child_process';
+import { LabCli, type LabRun } from '../support/lab-cli.js';
+import { inNamespace, labNamespaces, labTraces, whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
-jest.setTimeout(180_000);
-const why = whyNoLabDrills('next-hop groups as FRR ships them');
+jest.setTimeout(300_000);
+const why = whyNoLab('next-hop groups as FRR ships them') ?? whyNotThisFrr();
 
-const definition = labDefinition({
-  topology: {
-    builder: 'leaf-spine',
-    leaves: 2,
-    spines: 2,
-    hostsPerLeaf: 2,
-    hostRate: '50Mbps',
-    fabricRate: '50Mbps',
-  },
-  settings: { mtu: '1448B', headerBytes: 66, ackBytes: 66, bfdInterval: '100ms', staleNextHops: true },
+/** The defect is that of one line of versions; elsewhere the same drill is only a drill. */
+function whyNotThisFrr(): string | undefined {
+  const { stdout } = spawnSync('/usr/lib/frr/zebra', ['--version'], { encoding: 'utf8' });
+  const version = /version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
+  if (version.startsWith('8.4')) return undefined;
+  const reason = `the defect is known of FRR 8.4, and this is ${version}`;
+  process.stderr.write(`skipped: next-hop groups as FRR ships them: ${reason}\n`);
+  return reason;
+}
+
+const lab = (staleNextHops: boolean): Record<string, unknown> => ({
+  topology: { leaves: 2, spines: 2, hostsPerLeaf: 2 },
+  settings: { staleNextHops },
   telemetry: { switchInterval: '500ms', nicInterval: '500ms', jobInterval: '500ms' },
   jobs: [
     {
       name: 'exposed',
       hosts: ['host-1', 'host-3', 'host-2', 'host-4'],
       queuePairs: 1,
-      step: { compute: '100ms', collectives: [{ collective: 'all-reduce', bytes: '1MB' }] },
+      step: { compute: '150ms', collectives: [{ collective: 'all-reduce', bytes: '1MB' }] },
     },
   ],
 });
+const RATE = '50Mbit';
+const LEAF = 'leaf-1';
+const UPLINK = 'p3';
+const HOSTS = '10.0.0.0/9';
+const FAULT = {
+  params: { variant: 'admin', end: 'lower' },
+  target: { type: 'link', names: [`link:${LEAF}/${UPLINK}--spine-1/p1`] },
+};
+const OBJECTIVES = { objectives: ['recovery.failed_back == 1', 'explainability.top3 == 1'] };
 
-const LINK = 'link:leaf-1/p3--spine-1/p1';
-const drill = (): Promise<LabDrill> =>
-  drillLab(definition, {
-    duration: '20s',
-    faults: [
-      {
-        kind: 'link-down',
-        params: { variant: 'admin', end: 'lower' },
-        target: { type: 'link', names: [LINK] },
-        at: '4s',
-        duration: '4s',
-      },
-    ],
-    objectives: ['recovery.failed_back == 1'],
-  });
-
-const lastValue = ({ evidence }: LabDrill, metric: string, element: string): number =>
-  new EvidenceIndex(evidence).get(metric, element)!.values.at(-1)!;
+/** Next hops of the routes to the other leaf's hosts, as the kernel of the flapped leaf has them. */
+function kernelNextHops(name: string): number[] {
+  const text = inNamespace(`${name}-${LEAF}`, 'ip', '-j', 'route', 'show', 'proto', 'bgp', 'root', HOSTS);
+  const routes = JSON.parse(text) as { nexthops?: unknown[] }[];
+  return routes.map(({ nexthops }) => nexthops?.length ?? 1);
+}
 
 (why === undefined ? describe : describe.skip)('a lab with next-hop groups as FRR 8.4 ships them', () => {
+  let cli: LabCli;
+  let stale: string;
+  let cured: string;
+
   beforeAll(async () => {
-    await labUp(definition);
+    cli = await LabCli.open();
+    stale = await cli.up(lab(true));
+    cured = await cli.up(lab(false));
   });
 
   afterAll(async () => {
-    await labDown(definition);
+    await cli.close();
+    expect([...labNamespaces(stale), ...labNamespaces(cured)]).toEqual([]);
   });
 
-  it('fails recovery after a flap, and the leaf is named, though BGP says that all is well', async () => {
-    const { judgement, ...run } = await drill();
-    const { recovery } = judgement.scores;
-    expect(recovery.metrics.failed_back).toBe(false);
-    expect(judgement.state).toBe('failed');
-    const stale = judgement.verdict?.culprits.find(({ kind }) => kind === 'stale-route');
-    expect(stale?.element.id).toMatch(/leaf-1/);
-    // in the kernel's tables, not in the daemon's
-    const full = lastValue({ judgement, ...run }, 'route_next_hops', 'device:leaf-2');
-    expect(lastValue({ judgement, ...run }, 'route_next_hops', 'device:leaf-1')).toBeLessThan(full);
-    const leaf = `${definition.name}-leaf-1`;
-    const folder = `/run/fabricdrill/labs/${definition.name}/leaf-1`;
-    const summary = execFileSync(
-      'ip',
-      ['netns', 'exec', leaf, 'vtysh', '--vty_socket', folder, '-c', 'show bgp summary json'],
-      { encoding: 'utf8' },
+  async function drill(name: string, duration: string): Promise<LabRun> {
+    const file = cli.experiment('link-down', { at: '3s', hold: '3s', duration }, FAULT, OBJECTIVES);
+    const run = await cli.run(file, name);
+    expect(labTraces(name, RATE)).toEqual([]);
+    return run;
+  }
+
+  it('passes with the cure', async () => {
+    const { exitCode, scorecard } = await drill(cured, '13s');
+    expect(scorecard.scores.recovery.metrics.failed_back).toBe(true);
+    expect(new Set(kernelNextHops(cured))).toEqual(new Set([2]));
+    expect({ exitCode, reasons: scorecard.reasons }).toEqual({ exitCode: 0, reasons: [] });
+  });
+
+  it('fails recovery after a flap, and the leaf is named with its kernel routes and the bytes of its uplink, though BGP says that all is well', async () => {
+    const { exitCode, scorecard } = await drill(stale, '18s');
+    expect({ exitCode, state: scorecard.run.state }).toEqual({ exitCode: 1, state: 'failed' });
+    expect(scorecard.scores.recovery.metrics.failed_back).toBe(false);
+    const culprit = scorecard.verdict?.culprits.find(({ kind }) => kind === 'stale-route');
+    expect(culprit?.element.id).toBe(`device:${LEAF}`);
+    const cited = culprit?.evidence.map(({ metric, element }) => `${metric} ${element}`);
+    expect(cited).toEqual(
+      expect.arrayContaining([
+        `route_next_hops device:${LEAF}`,
+        `route_port_prefixes port:${LEAF}/${UPLINK}`,
+        `port_tx_bytes port:${LEAF}/${UPLINK}`,
+      ]),
     );
-    expect(summary.match(/"state":"Established"/g)).toHaveLength(2);
+    // both ways in the tables of BGP, one in those of the kernel
+    expect(new Set(kernelNextHops(stale))).toEqual(new Set([1]));
+    const folder = `/run/fabricdrill/labs/${stale}/${LEAF}`;
+    const vtysh = ['vtysh', '--vty_socket', folder, '-c', 'show bgp summary json'];
+    expect(inNamespace(`${stale}-${LEAF}`, ...vtysh).match(/"state":"Established"/g)).toHaveLength(2);
   });
 
   it('proves nothing when it is drilled again as it is', async () => {
-    const { judgement } = await drill();
-    expect(judgement.state).toBe('inconclusive');
-    expect(judgement.reasons.join(' ')).toMatch(/fewer next hops than their siblings before the fault/);
+    const { exitCode, scorecard } = await drill(stale, '9s');
+    expect({ exitCode, state: scorecard.run.state }).toEqual({ exitCode: 3, state: 'inconclusive' });
+    expect(scorecard.reasons.join(' ')).toContain(
+      `fewer next hops than their siblings before the fault: device:${LEAF}`,
+    );
   });
 });

@@ -11,7 +11,7 @@ import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';
 import { EnvironmentError } from '../../src/kernel/problem.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
-import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
+import { inNamespace, labDefinition, labDown, labNamespaces, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
 
 const why = whyNoLab('undo on a lab of Linux namespaces');
@@ -34,18 +34,13 @@ const LINK = 'link:leaf-1/p2--spine-1/p1';
 const CUT: Impairment = { type: 'link-cut', link: LINK };
 const LOSS: Impairment = { type: 'blackhole', link: LINK, fromPort: 'port:leaf-1/p2' };
 
-const namespaces = (): string[] =>
-  execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })
-    .split('\n')
-    .map((line) => line.split(' ')[0])
-    .filter((name) => name.startsWith(definition.name))
-    .sort();
+const namespaces = (): string[] => labNamespaces(definition.name);
 
-const inNamespace = (device: string, ...command: string[]): string =>
-  execFileSync('ip', ['netns', 'exec', `${definition.name}-${device}`, ...command], { encoding: 'utf8' });
+const inDevice = (device: string, ...command: string[]): string =>
+  inNamespace(`${definition.name}-${device}`, ...command);
 
 const adminState = (device: string, port: string): string =>
-  /[<,]UP[,>]/.test(inNamespace(device, 'ip', 'link', 'show', port)) ? 'up' : 'down';
+  /[<,]UP[,>]/.test(inDevice(device, 'ip', 'link', 'show', port)) ? 'up' : 'down';
 
 const open = (): Promise<Fabric> =>
   openFabric({ metadata: { name: definition.name }, spec: definition.spec }, 1);
@@ -77,8 +72,8 @@ if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js')
   });
 
   afterEach(() => {
-    inNamespace('leaf-1', 'ip', 'link', 'set', 'p2', 'up');
-    inNamespace('spine-1', 'ip', 'link', 'set', 'p1', 'up');
+    inDevice('leaf-1', 'ip', 'link', 'set', 'p2', 'up');
+    inDevice('spine-1', 'ip', 'link', 'set', 'p1', 'up');
   });
 
   /** A process of its own that has applied these, killed without a chance to undo anything. */
@@ -93,19 +88,19 @@ if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js')
   it('is as it was when the lease ends, though the drill was killed', async () => {
     await killedAfter(6e9, CUT, LOSS);
     expect(adminState('leaf-1', 'p2')).toBe('down');
-    expect(inNamespace('spine-1', 'nft', 'list', 'tables')).toContain('loss_p1');
+    expect(inDevice('spine-1', 'nft', 'list', 'tables')).toContain('loss_p1');
     await until(
       () => adminState('leaf-1', 'p2') === 'up' && adminState('spine-1', 'p1') === 'up',
       'the link that comes back',
     );
     await until(
-      () => !inNamespace('spine-1', 'nft', 'list', 'tables').includes('loss_p1'),
+      () => !inDevice('spine-1', 'nft', 'list', 'tables').includes('loss_p1'),
       'the end of the losses',
     );
   });
 
   it('keeps a port down that was down before the drill', async () => {
-    inNamespace('leaf-1', 'ip', 'link', 'set', 'p2', 'down');
+    inDevice('leaf-1', 'ip', 'link', 'set', 'p2', 'down');
     await killedAfter(1e9, CUT);
     await until(() => adminState('spine-1', 'p1') === 'up', 'the other end');
     const fabric = await open();

@@ -33,7 +33,7 @@ export class Cli {
   /** @param environment all that the processes get besides PATH and HOME */
   static compile(environment: NodeJS.ProcessEnv): Cli {
     // the bench and the programs of labs are found by path at run time, so only their compiled place tells where they are
-    const source = `import './src/cli.js';\nif (Number.isNaN(1)) {\n  await import('./src/fabrics/linux/job/worker.js');\n  await import('./src/fabrics/linux/telemetry/watcher.js');\n  await import('./bench/flow.js');\n  await import('./bench/accuracy.js');\n  await import('./bench/explain.js');\n  await import('./bench/explain/worker.js');\n}\n`;
+    const source = `import './src/cli.js';\nif (Number.isNaN(1)) {\n  await import('./src/fabrics/linux/job/worker.js');\n  await import('./src/fabrics/linux/telemetry/watcher.js');\n  await import('./src/fabrics/linux/traffic/load.js');\n  await import('./bench/flow.js');\n  await import('./bench/accuracy.js');\n  await import('./bench/explain.js');\n  await import('./bench/explain/worker.js');\n}\n`;
     return new Cli(compileProgram(source), environment, new Set());
   }
 

@@ -3,9 +3,11 @@
  *
  * Names carry the process id, so that suites beside each other, and labs of people, do not meet.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { labBuilders } from '../../src/fabrics/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../src/fabrics/contract/definition.js';
+import { requireMachine } from '../../src/fabrics/linux/lab/requirements.js';
+import type { EnvironmentError } from '../../src/kernel/problem.js';
 
 /** Why there can be no lab here; undefined where there can. Prints it, since a skip must not be silent. */
 export function whyNoLab(what: string): string | undefined {
@@ -14,25 +16,11 @@ export function whyNoLab(what: string): string | undefined {
   return why;
 }
 
-/** The same for drills, which take minutes of real time and want the machine to themselves. */
-export function whyNoLabDrills(what: string): string | undefined {
-  if (process.env.FABRICDRILL_LAB_DRILLS === '1') return whyNoLab(what);
-  const why = 'they take minutes and an idle machine, so they are asked for: FABRICDRILL_LAB_DRILLS=1';
-  process.stderr.write(`skipped: ${what}: ${why}\n`);
-  return why;
-}
-
 function missing(): string | undefined {
-  if (process.getuid?.() !== 0) return 'namespaces take root';
-  for (const [program, name] of [
-    ['/usr/lib/frr/bgpd', 'frr'],
-    ['nft', 'nftables'],
-    ['ethtool', 'ethtool'],
-  ]) {
-    const command = program.startsWith('/') ? ['test', '-x', program] : [program, '--version'];
-    if (spawnSync(command[0], command.slice(1)).status !== 0) {
-      return `${program} is not installed (apt-get install ${name})`;
-    }
+  try {
+    requireMachine();
+  } catch (error) {
+    return (error as EnvironmentError).message;
   }
   const name = `fdprobe${process.pid}`;
   const made = spawnSync('ip', ['netns', 'add', name], { encoding: 'utf8' });
@@ -43,9 +31,12 @@ function missing(): string | undefined {
 
 let labs = 0;
 
+/** A name that no other lab of this machine has. */
+export const labName = (): string => `t${process.pid.toString(36)}x${labs++}`;
+
 /** A definition with a name of its own. @param spec as in a file, without driver and lab.prefix */
 export function labDefinition(spec: Record<string, unknown>): FabricDefinition {
-  const name = `t${process.pid.toString(36)}x${labs++}`;
+  const name = labName();
   const lab = typeof spec.lab === 'object' ? spec.lab : {};
   return {
     name,
@@ -60,3 +51,34 @@ export const labUp = (definition: FabricDefinition): ReturnType<typeof builder.u
 
 export const labDown = (definition: FabricDefinition): ReturnType<typeof builder.down> =>
   builder.down(definition.name);
+
+/** Namespaces of a lab, sorted. */
+export const labNamespaces = (prefix: string): string[] =>
+  execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.split(' ')[0])
+    .filter((name) => name.startsWith(`${prefix}-`))
+    .sort();
+
+export const inNamespace = (namespace: string, ...command: string[]): string =>
+  execFileSync('ip', ['netns', 'exec', namespace, ...command], { encoding: 'utf8' });
+
+/**
+ * What the kernels have that `fabrics up` has not put there: rules, other rates, ports that are down.
+ * @param rate of every port, as tc prints it
+ */
+export function labTraces(prefix: string, rate: string): string[] {
+  return labNamespaces(prefix).flatMap((namespace) => {
+    const lines = (...command: string[]): string[] => inNamespace(namespace, ...command).split('\n');
+    const tables = lines('nft', 'list', 'tables').filter(
+      (line) => line !== '' && !/ fabricdrill$/.test(line),
+    );
+    const slow = lines('tc', 'qdisc', 'show').filter(
+      (line) => line.includes(' tbf ') && !line.includes(` rate ${rate} `),
+    );
+    const down = lines('ip', '-o', 'link', 'show').filter((line) =>
+      / state (DOWN|LOWERLAYERDOWN) /.test(line),
+    );
+    return [...tables, ...slow, ...down].map((line) => `${namespace}: ${line}`);
+  });
+}
