@@ -7,6 +7,8 @@
  * the first three.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { exitCodeOf } from '../../src/scoring/exit-codes.js';
+import type { FinalState } from '../../src/scoring/scorecard.js';
 import { LabCli, type LabRun } from '../support/lab-cli.js';
 import { labNamespaces, labTraces, whyNoLab } from '../support/linux-lab.js';
 
@@ -67,6 +69,12 @@ const recovery = ({ scorecard }: LabRun): Record<string, unknown> => scorecard.s
   async function drill(name: string, fault: Record<string, unknown> = {}): Promise<LabRun> {
     const run = await cli.run(cli.experiment(name, TIMES, fault), lab);
     expect(labTraces(lab, RATE)).toEqual([]);
+    const { exitCode, scorecard } = run;
+    expect({ ...scorecard.run, exitCode }).toMatchObject({
+      driver: 'linux',
+      state: expect.stringMatching(/^(passed|failed|inconclusive)$/),
+      exitCode: exitCodeOf(scorecard.run.state as FinalState),
+    });
     return run;
   }
 
