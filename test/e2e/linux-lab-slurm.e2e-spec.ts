@@ -179,6 +179,10 @@ interface Scorecard {
     // a busy machine may miss an objective; what happened is the same
     expect(exitCode === 0 || exitCode === 1 ? '' : stderr).toBe('');
     const { scores, verdict, truth } = JSON.parse(readFileSync(output, 'utf8')) as Scorecard;
+    const { time_to_recover_s: recoveredS } = scores.recovery.metrics;
+    console.log(
+      `Slurm: at its pace again, on another host, ${Number(recoveredS).toFixed(1)} s after the order`,
+    );
     expect(scores.recovery.metrics).toMatchObject({ redone_steps: 0, recovered: true });
     const [{ elements }] = truth;
     const named = verdict.culprits.find(({ kind }) => kind === 'job-migration');

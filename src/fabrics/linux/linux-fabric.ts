@@ -283,7 +283,7 @@ async function giveBack(knob: Knob, value: string): Promise<void> {
   try {
     await knob.write(value);
   } catch (error) {
-    const steps = knob.undo(value).map(({ command, input }) => {
+    const steps = (knob.byHand?.(value) ?? knob.undo(value)).map(({ command, input }) => {
       const line = quoteCommand(knob.node.place.argv(command));
       return input === undefined ? line : `printf %s ${quoteWord(input)} | ${line}`;
     });

@@ -26,6 +26,8 @@ export interface Knob {
   write(value: string): Promise<void>;
   /** Commands on `node` that write the value; safe to run twice. */
   undo(value: string): Step[];
+  /** The same for a person, where a timer's commands do more than he would. */
+  byHand?(value: string): Step[];
   accepts(value: string): boolean;
   /** Which of two values hurts more. */
   worse(one: string, other: string): string;

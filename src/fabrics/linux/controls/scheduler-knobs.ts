@@ -38,6 +38,7 @@ export function drainKnob(
     read: async () => ((await scheduler.readDrained(host)) ? 'drained' : 'enabled'),
     write: (value) => scheduler.setDrained(host, value === 'drained'),
     undo: (value) => scheduler.undoOfDrain(host, value === 'drained').steps,
+    byHand: (value) => scheduler.undoOfDrain(host, value === 'drained').byHand,
     accepts: (value) => value === 'drained' || value === 'enabled',
     worse: (one, other) => (one === 'drained' ? one : other),
   };
@@ -99,6 +100,7 @@ export function moveKnob(
       else await scheduler.orderMove(order);
     },
     undo: () => undo.steps,
+    byHand: () => undo.byHand,
     accepts: (value) => value === none || value === textOf(order),
     worse: (_, last) => last,
   };

@@ -24,6 +24,8 @@ export interface MoveOrder {
 export interface SchedulerUndo {
   node: UndoSpot;
   steps: Step[];
+  /** The same for a person, who knows what is whose. */
+  byHand: Step[];
 }
 
 /** The hosts that one job was given. */

@@ -148,7 +148,7 @@ export class OwnOrchestrator implements Orchestrator {
 
   private forget(host: number): SchedulerUndo {
     const steps: Step[] = [{ command: ['rm', '-f', join(this.lab.jobsFolder, 'scheduler.json')] }];
-    return { node: this.lab.spotOf(host), steps };
+    return { node: this.lab.spotOf(host), steps, byHand: steps };
   }
 
   private nameOf(host: number): string {

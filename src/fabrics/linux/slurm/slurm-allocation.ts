@@ -81,10 +81,10 @@ export class SlurmAllocation implements Allocation {
   }
 
   async replace(placement: Int32Array): Promise<Int32Array | null> {
-    const { scheduler, hostOf, topology, arrived } = this.site;
-    const found = this.id === undefined ? undefined : await scheduler.look(this.id);
-    if (found === undefined || found.nodes.length === 0) return null;
-    const given = found.nodes.map(hostOf);
+    const { hostOf, topology } = this.site;
+    const nodes = await this.nodes();
+    if (nodes.length === 0) return null;
+    const given = nodes.map(hostOf);
     const before = Array.from(placement, (gpu) => topology.gpus[gpu].host);
     const fresh = given.filter((host) => !before.includes(host));
     let next = placement;
@@ -93,8 +93,21 @@ export class SlurmAllocation implements Allocation {
       if (to === undefined) return null;
       next = movedPlacement(next, topology, host, to);
     }
-    await arrived();
     return next;
+  }
+
+  /** None while it waits, is over, or Slurm does not answer: it is asked again. */
+  private async nodes(): Promise<string[]> {
+    if (this.id === undefined) return [];
+    try {
+      const found = await this.site.scheduler.look(this.id);
+      if (found === undefined || found.nodes.length === 0) return [];
+      await this.site.arrived();
+      return found.nodes;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      return [];
+    }
   }
 
   placeOf(host: number, rank: number): Place {

@@ -44,6 +44,9 @@ export class SlurmOrchestrator implements Orchestrator {
   private readonly orders = new Map<number, MoveOrder[]>();
   private looking: NodeJS.Timeout | undefined;
   private watching = false;
+  /** Looks at the nodes, counted as they were asked and as they were answered. */
+  private asked = 0;
+  private answered = 0;
 
   constructor(
     private readonly parts: SlurmParts,
@@ -94,7 +97,10 @@ export class SlurmOrchestrator implements Orchestrator {
   }
 
   undoOfDrain(host: number, wasDrained: boolean): SchedulerUndo {
-    return { node: this.spot, steps: wasDrained ? [] : this.scheduler.undoDrain(this.nodeOf(host)) };
+    if (wasDrained) return { node: this.spot, steps: [], byHand: [] };
+    const node = this.nodeOf(host);
+    const { scheduler, spot } = this;
+    return { node: spot, steps: scheduler.undoDrain(node), byHand: scheduler.resumeByHand(node) };
   }
 
   async readOrder(order: MoveOrder): Promise<MoveOrder | undefined> {
@@ -133,8 +139,9 @@ export class SlurmOrchestrator implements Orchestrator {
   }
 
   undoOfMove(job: number, fromHost: number): SchedulerUndo {
-    const steps = this.scheduler.undoOrder(this.inSlurm({ job, fromHost }), this.allocations[job].id);
-    return { node: this.spot, steps };
+    const order = this.inSlurm({ job, fromHost });
+    const steps = this.scheduler.undoOrder(order, this.allocations[job].id);
+    return { node: this.spot, steps, byHand: this.scheduler.withdrawByHand(order) };
   }
 
   hasOrder(job: number): boolean {
@@ -179,7 +186,11 @@ export class SlurmOrchestrator implements Orchestrator {
   }
 
   private async look(): Promise<void> {
+    const asked = ++this.asked;
     const nodes = await this.parts.client.nodes();
+    // a later question may have been answered first
+    if (asked < this.answered) return;
+    this.answered = asked;
     const drained = new Set(nodes.filter((node) => node.drained).map(({ name }) => name));
     const before = this.drained;
     this.drained = drained;

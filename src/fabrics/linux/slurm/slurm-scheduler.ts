@@ -56,6 +56,10 @@ export class SlurmScheduler {
     if (drained && reason.startsWith(this.reason)) await this.client.resume(node);
   }
 
+  resumeByHand(node: string): Step[] {
+    return [{ command: this.client.resumeCommand(node) }];
+  }
+
   /** The same for a timer. */
   undoDrain(node: string): Step[] {
     const ask = quoteCommand(this.client.reasonCommand(node));
@@ -127,6 +131,10 @@ export class SlurmScheduler {
   /** The job stays where it is by now. Idempotent. */
   async withdraw(order: SlurmOrder): Promise<void> {
     await this.client.unreserve(this.reservationOf(order));
+  }
+
+  withdrawByHand(order: SlurmOrder): Step[] {
+    return [{ command: this.client.unreserveCommand(this.reservationOf(order)) }];
   }
 
   /** The same for a timer, after a drill that is dead: the job goes, too. @param id its number, once it was submitted */

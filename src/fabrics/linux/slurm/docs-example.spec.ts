@@ -1,0 +1,12 @@
+import { expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { orchestratorSchema } from '../../contract/orchestrator-settings.js';
+
+it('the orchestrator in docs/real-fabrics.md is one', () => {
+  const page = readFileSync(new URL('../../../../docs/real-fabrics.md', import.meta.url), 'utf8');
+  const [, text] = /```yaml\n([^`]+?orchestrator:[^`]+?)```/.exec(page)!;
+  const { spec } = parse(text) as { spec: { orchestrator: unknown } };
+  const { slurm } = orchestratorSchema.parse(spec.orchestrator);
+  expect(slurm).toMatchObject({ partition: 'training', nodes: { 'host-1': 'h1' }, startWithin: 60e9 });
+});
