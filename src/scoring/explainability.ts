@@ -14,6 +14,8 @@ import { LADDER, elementCredit } from './element-match.js';
 import { evidenceQuality } from './evidence-quality.js';
 import type { ScoringInput } from './input.js';
 import { DEFAULT_PROFILE, weighted } from './profile.js';
+import { claimsOf, troublesOf } from './recurrence.js';
+import type { Trouble } from './recurrence.js';
 import { SCORE_METRICS } from './scorecard.js';
 import type { MetricValue, Score } from './scorecard.js';
 import { NS_PER_S, clamp, decay, mean } from './statistics.js';
@@ -74,20 +76,29 @@ interface Answer {
   rank: number;
 }
 
-/** The culprit that answers for each fault: exact and early first, each culprit used once. */
+/**
+ * The culprit that answers for each fault: exact and early first, each culprit used once. Where one element has several
+ * faults, each culprit answers the one that it says most of: of its kind, its direction and side, nearest to its onset.
+ */
 function assign(
-  truth: readonly TruthEntry[],
+  truth: readonly Trouble[],
   culprits: readonly Culprit[],
   topology: Topology,
 ): (Answer | undefined)[] {
   const pairs = truth.flatMap((entry, fault) =>
     culprits.map((culprit, position) => {
       const credit = elementCredit(culprit.element, entry, topology);
-      return { fault, culprit, credit, position, worth: credit / (position + 1) };
+      const worth = credit / (position + 1);
+      return { fault, culprit, credit, position, worth, unlike: unlikeness(culprit, entry) };
     }),
   );
   pairs.sort(
-    (a, b) => b.worth - a.worth || b.credit - a.credit || a.position - b.position || a.fault - b.fault,
+    (a, b) =>
+      b.worth - a.worth ||
+      b.credit - a.credit ||
+      a.position - b.position ||
+      a.unlike - b.unlike ||
+      a.fault - b.fault,
   );
   const chosen = new Map<number, (typeof pairs)[number]>();
   const used = new Set<number>();
@@ -110,6 +121,15 @@ function assign(
   });
 }
 
+/** How little a culprit says of a fault: kind before direction and side, and these before the onset. */
+function unlikeness(culprit: Culprit, entry: Trouble): number {
+  const awayS = culprit.onset_s === null ? Infinity : Math.abs(culprit.onset_s - entry.fromNs / NS_PER_S);
+  const wrongKind = entry.kinds.includes(culprit.kind) ? 0 : 4;
+  const wrongSide = sideCorrect(culprit, entry) ? 0 : 2;
+  // from 0 to 1, whatever the distance
+  return wrongKind + wrongSide + (Number.isFinite(awayS) ? awayS / (1 + awayS) : 1);
+}
+
 /** AC@k: share of the faults, or of k when there are more, named exactly at ranks 1 to k. */
 const accuracyAt = (ranks: readonly number[], faults: number, k: number): number =>
   ranks.filter((rank) => rank <= k).length / Math.min(k, faults);
@@ -120,6 +140,9 @@ function sideCorrect(culprit: Culprit | undefined, entry: TruthEntry): boolean {
   const side = entry.side === 'unknown' || culprit.side === entry.side;
   return side && (entry.direction === 'both' || culprit.direction === entry.direction);
 }
+
+const isOneOf = (kinds: Trouble['kinds'], kind: Culprit['kind'] | undefined): boolean =>
+  kind !== undefined && kinds.includes(kind);
 
 /** Brier's squared error over as many first ranks as there are faults; what is not named has probability 0. */
 function brierScore(culprits: readonly Culprit[], hits: ReadonlySet<Culprit>, faults: number): number {
@@ -146,17 +169,19 @@ function scoreControl(input: ScoringInput, verdict: Verdict): Score {
 function shareError(input: ScoringInput, answers: readonly (Answer | undefined)[]): number | null {
   const { lostTimeShares } = input;
   if (lostTimeShares === null || lostTimeShares === undefined) return null;
-  const errors = input.truth.map((_, fault) => {
-    const claimed = answers[fault]?.culprit.lostTimeShare ?? 0;
-    return clamp(Math.abs(claimed - (lostTimeShares[fault] ?? 0)), 0, 1);
+  const errors = troublesOf(input.truth).map(({ faults }, trouble) => {
+    const claimed = answers[trouble]?.culprit.lostTimeShare ?? 0;
+    const due = faults.reduce((sum, fault) => sum + (lostTimeShares[fault] ?? 0), 0);
+    return clamp(Math.abs(claimed - due), 0, 1);
   });
   return mean(errors);
 }
 
 function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
-  const { truth, topology } = input;
+  const { topology } = input;
+  const truth = troublesOf(input.truth);
   // A verdict that finds no fault, or abstains, stands by none of the suspects it may still list.
-  const culprits = verdict.faultFound === true ? [...verdict.culprits].sort((a, b) => a.rank - b.rank) : [];
+  const culprits = verdict.faultFound === true ? claimsOf(verdict.culprits, truth, topology) : [];
   const answers = assign(truth, culprits, topology);
   const answerSet = culprits.filter(
     (culprit, position) => position < truth.length || culprit.probability >= ANSWER_PROBABILITY,
@@ -180,13 +205,14 @@ function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
   );
   const quality = evidenceQuality(input, answerSet, credited, injectedNs);
   return {
+    faults: truth.length,
     answers,
     ranks,
     reciprocals,
     figures: {
       elementMatch: mean(answers.map((answer) => (answer === undefined ? 0 : answer.credit / answer.rank))),
       focus: focusOf(culprits, truth.length),
-      kind_correct: truth.every((entry, fault) => answers[fault]?.culprit.kind === entry.kind),
+      kind_correct: truth.every(({ kinds }, fault) => isOneOf(kinds, answers[fault]?.culprit.kind)),
       side_correct: truth.every((entry, fault) => sideCorrect(answers[fault]?.culprit, entry)),
       onset_error_s: onsets.length === 0 || onsets.includes(null) ? null : mean(onsets as number[]),
       evidence_coverage: quality.coverage,
@@ -203,11 +229,11 @@ export function scoreExplainability(input: ScoringInput): Score {
   if (verdict === null) return { score: null, metrics: noMetrics() };
   if (truth.length === 0) return scoreControl(input, verdict);
   const fromNs = injectedNs ?? Math.min(...truth.map((entry) => entry.fromNs));
-  const { answers, ranks, reciprocals, figures } = compare(input, verdict, fromNs);
+  const { faults, answers, ranks, reciprocals, figures } = compare(input, verdict, fromNs);
   const abstained = verdict.faultFound === null;
   const metrics = {
-    top1: accuracyAt(ranks, truth.length, 1),
-    top3: accuracyAt(ranks, truth.length, 3),
+    top1: accuracyAt(ranks, faults, 1),
+    top3: accuracyAt(ranks, faults, 3),
     reciprocal_rank: mean(reciprocals),
     set_f1: figures.set_f1,
     kind_correct: figures.kind_correct,
