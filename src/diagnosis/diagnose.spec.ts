@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../kernel/prng.js';
 import { QUALITY } from '../telemetry/series.js';
+import type { Series } from '../telemetry/series.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import type { Topology } from '../topology/model.js';
 import { peerPort } from '../topology/model.js';
@@ -100,6 +101,7 @@ describe('a dead link', () => {
       side: 'cable',
       onset_s: 20,
     });
+    expect(verdict.answer).toMatch(/went down 4 times, for 3[.]\d s in all, from 20 s until/);
   });
 
   it('is named even when it was down before the window opened, without an onset', () => {
@@ -261,6 +263,22 @@ describe('missing data', () => {
     const input = scene([], []);
     const empty = { ...input, evidence: { ...input.evidence, series: [] } };
     expect(diagnose(empty)).toMatchObject({ faultFound: null, culprits: [] });
+  });
+
+  it('a value that is no number, or infinite, is a lost one', () => {
+    const input = scene([], []);
+    const isBad = ({ timesNs }: Series, index: number): boolean => (timesNs[index] / 1e8) % 7 === 3;
+    const gaps = withoutSamples(input, (series, index) => !isBad(series, index));
+    const verdict = diagnose(gaps);
+    for (const odd of [NaN, Infinity, -Infinity]) {
+      for (const series of input.evidence.series) {
+        series.values.forEach((_, index) => {
+          if (isBad(series, index)) series.values[index] = odd;
+        });
+      }
+      expect(diagnose(input)).toEqual(verdict);
+    }
+    expect(verdict.culprits).toEqual([]);
   });
 
   it('an N/A answer during an outage does not make it healthy', () => {

@@ -22,11 +22,12 @@ import type { JobLoss } from './features/job-loss.js';
 import { observeAllLinks } from './features/link-observation.js';
 import { observeLossSigns } from './features/loss-signs.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
-import { FAMILIES, familyOf } from './hypotheses/catalog.js';
+import { familyOf } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
 import { rank } from './rank.js';
 import { ruledOut } from './ruled-out.js';
+import { candidatesOf, lookAgain } from './second-look.js';
 import { plainVerdict } from './verdict.js';
 import type { Culprit, Verdict } from './verdict.js';
 
@@ -40,9 +41,9 @@ export function diagnose(input: DiagnosisInput): Verdict {
     devices: context.once(observeDevices),
     links: context.once(observeAllLinks),
   };
-  const { culprits, rejected } = rank(
-    FAMILIES.flatMap((family) => family.hypothesise(context, observations)),
-  );
+  const candidates = candidatesOf(context);
+  const { culprits: named, rejected } = rank(candidates);
+  const culprits = lookAgain(context, named, candidates);
   const losses = observeJobLosses(
     context,
     culprits.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),

@@ -18,7 +18,7 @@ export const when = ({ onsetNs }: Explanation): string =>
 export const since = ({ onsetNs }: Explanation): string =>
   onsetNs === null ? 'before the window opened' : `${time(onsetNs)} s`;
 
-export function until(context: Context, { during }: Explanation): string {
+export function until(context: Context, { during }: Pick<Explanation, 'during'>): string {
   return during.toNs < context.window.toNs ? `until ${time(during.toNs)} s` : 'to the end of the window';
 }
 

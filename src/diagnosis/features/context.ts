@@ -27,6 +27,7 @@ export class Context {
   readonly topology: Topology;
   readonly jobs: readonly Job[];
   readonly window: Interval;
+  readonly evidence: Evidence;
   private readonly index: EvidenceIndex;
   private readonly made = new Map<unknown, unknown>();
   private readonly ports: SeriesTable;
@@ -42,6 +43,7 @@ export class Context {
     const { topology, jobs, evidence } = input;
     this.topology = topology;
     this.jobs = jobs;
+    this.evidence = evidence;
     this.window = { fromNs: evidence.fromNs, toNs: evidence.toNs };
     this.index = new EvidenceIndex(evidence);
     this.ports = new SeriesTable(

@@ -3,6 +3,7 @@ import { SeriesBuilder } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';
 import type { Topology } from '../../topology/model.js';
 import { Context } from './context.js';
+import type { Interval } from './context.js';
 import { observeJobLosses } from './job-loss.js';
 
 const topology: Topology = {
@@ -81,13 +82,23 @@ describe('lost time of a job', () => {
     expect(lossOf(ends, 12.1, [[6.5, 9]]).lostNs).toBe(0);
   });
 
+  it('is also what lasts beside a suspect, of which it is no work', () => {
+    const ends = [0];
+    for (let step = 0; step < 60; step++) ends.push(ends[step] + (step >= 30 && step < 50 ? 1.3 : 1));
+    const { lostNs, losses } = lossOf(ends.slice(1), 66, [[10, 15]]);
+    // blocks of steps on both edges are slow in part only
+    expect(lostNs / 1e9).toBeGreaterThan(5);
+    expect(lostNs / 1e9).toBeLessThanOrEqual(6.001);
+    expect(losses.every(({ fromNs }) => fromNs > 25e9)).toBe(true);
+  });
+
   it('is none where another job starts and takes its share of the links, and is where the company stays', () => {
     const ends = (slowFrom: number): number[] => {
       const all = [0];
       for (let step = 0; step < 40; step++) all.push(all[step] + (step < slowFrom ? 1 : 1.4));
       return all.slice(1);
     };
-    const lostBeside = (startS: number): number => {
+    const lostBeside = (startS: number, suspects: Interval[] = []): number => {
       const steps = new SeriesBuilder('job_steps', 'job:llm');
       steps.push(0, 0);
       ends(20).forEach((endS, index) => steps.push(endS * 1e9, index + 1));
@@ -96,9 +107,11 @@ describe('lost time of a job', () => {
         jobs: [job, { ...job, name: 'other', startNs: startS * 1e9 }],
         evidence: { fromNs: 0, toNs: 48e9, series: [steps.build()] },
       });
-      return observeJobLosses(context, [])[0].lostNs;
+      return observeJobLosses(context, suspects)[0].lostNs;
     };
     expect(lostBeside(20)).toBe(0);
+    expect(lostBeside(20, [{ fromNs: 5e9, toNs: 8e9 }])).toBe(0);
+    expect(lostBeside(2, [{ fromNs: 8e9, toNs: 10e9 }]) / 1e9).toBeCloseTo(8, 0);
     expect(lostBeside(0) / 1e9).toBeCloseTo(8, 0);
     expect(lostBeside(2) / 1e9).toBeCloseTo(8, 0);
   });

@@ -5,8 +5,8 @@
  * taken `n` times the normal step; what took longer is lost. The step still open at the end is lost from the moment it
  * exceeds a normal one, and a job that died loses everything from its last step on. While suspects are at work all
  * steps count together, faster ones included, and only an excess beyond the job's own noise is a loss: jobs share
- * links, and their steps beat against each other in the best of fabrics. Without suspects only stalls and slowness that
- * lasts are losses, for the same reason; a single step that was long in computing is work, and no loss, and the pace is
+ * links, and their steps beat against each other in the best of fabrics. Beside suspects, and without any, only stalls and
+ * slowness that lasts are losses, for the same reason; a single step that was long in computing is work, and no loss, and the pace is
  * that of the same company of jobs: one that starts takes its share of the links. A checkpoint is no part of the step
  * after it. A restart loses the time without processes, and the steps that have to be done again.
  */
@@ -93,9 +93,11 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
   const pace = paceOf(parts.flat(), suspects);
   if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
   const losses = parts.flatMap((part) => lossesOf(part, paceOf(part, suspects) ?? pace, suspects));
+  if (suspects.length > 0) losses.push(...besideSuspects(context, job, single, pace, suspects, losses));
   if (diedNs !== null && diedNs < context.window.toNs) {
     losses.push({ fromNs: diedNs, toNs: context.window.toNs, lostNs: context.window.toNs - diedNs });
   }
+  losses.sort((one, other) => one.fromNs - other.fromNs);
   const slowest = Math.max(...losses.map(({ lostNs }) => lostNs + pace.normalNs));
   return {
     ...known,
@@ -104,6 +106,26 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
     losses,
     lostNs: losses.reduce((sum, { lostNs }) => sum + lostNs, 0),
   };
+}
+
+/**
+ * What else is slow, and lasts: no suspect's work, and lost all the same. Long single steps are known already.
+ */
+function besideSuspects(
+  context: Context,
+  job: Job,
+  readings: readonly StepReading[],
+  pace: Pace,
+  suspects: readonly Interval[],
+  known: readonly LossInterval[],
+): LossInterval[] {
+  const reach = reachOf(suspects, pace);
+  const rest = excused(context, job, readings).filter(
+    (reading) => ![...reach, ...known].some((other) => overlaps(other, reading)),
+  );
+  return byCompany(context, job, rest).flatMap((part) =>
+    lossesOf(inBlocks(part, blockSize(part.length)), paceOf(part, suspects) ?? pace, []),
+  );
 }
 
 /** Readings apart by which other jobs run: who starts in mid-run takes a share of the links, and that is no fault. */
@@ -251,12 +273,16 @@ function withoutOutliers(paces: readonly number[]): number[] {
   return paces.filter((pace) => pace <= limit);
 }
 
+/** When suspects may be felt. */
+const reachOf = (suspects: readonly Interval[], { normalNs }: Pace): Interval[] =>
+  union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
+
 function lossesOf(
   readings: readonly StepReading[],
   { normalNs, spreadNs }: Pace,
   suspects: readonly Interval[],
 ): LossInterval[] {
-  const reach = union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
+  const reach = reachOf(suspects, { normalNs, spreadNs });
   const excess = ({ fromNs, toNs, steps, workNs, redone }: StepReading): LossInterval => {
     const tookNs = toNs - fromNs - workNs;
     if (redone !== undefined) return { fromNs, toNs, lostNs: tookNs + redone * normalNs };
@@ -275,5 +301,5 @@ function lossesOf(
     const noiseNs = JOINT_SPREADS * spreadNs * Math.sqrt(joint.length);
     if (lostNs > Math.max(JOINT_RATIO * tookNs, noiseNs)) losses.push(...joint);
   }
-  return losses.sort((one, other) => one.fromNs - other.fromNs);
+  return losses;
 }

@@ -54,8 +54,9 @@ function readFresh(series: Series): Column {
   const total = timesNs.length;
   if (series.constant === true) return { count: total, timesNs, values };
   if (series.regular === true) return { count: total, timesNs, values: unwrapped(series.metric, values) };
+  // monitoring has words for what is no number, and some write it as an infinite one
   const isFresh = (index: number): boolean =>
-    quality[index] === QUALITY.fresh && !Number.isNaN(values[index]);
+    quality[index] === QUALITY.fresh && Number.isFinite(values[index]);
   let count = 0;
   for (let index = 0; index < total; index++) if (isFresh(index)) count++;
   if (count === total) return { count, timesNs, values: unwrapped(series.metric, values) };
@@ -93,7 +94,8 @@ export function stateSpans(series: Series | undefined, untilNs: number): StateSp
   if (series === undefined) return spans;
   for (let index = 0; index < series.timesNs.length; index++) {
     if (series.quality[index] === QUALITY.repeated) continue;
-    const value = series.quality[index] === QUALITY.notAvailable ? NaN : series.values[index];
+    const told = series.quality[index] === QUALITY.fresh && Number.isFinite(series.values[index]);
+    const value = told ? series.values[index] : NaN;
     const last = spans.at(-1);
     if (last !== undefined && Object.is(last.value, value)) continue;
     if (last !== undefined) last.toNs = series.timesNs[index];
@@ -115,7 +117,7 @@ export function isStateKnown(series: Series | undefined): boolean {
   if (series === undefined) return false;
   const { values, quality } = series;
   for (let index = 0; index < values.length; index++) {
-    if (quality[index] === QUALITY.fresh && !Number.isNaN(values[index])) return true;
+    if (quality[index] === QUALITY.fresh && Number.isFinite(values[index])) return true;
   }
   return false;
 }

@@ -8,7 +8,7 @@
 import type { Link } from '../../topology/model.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
-import { freshReachNs, freshSamples, isStill } from './samples.js';
+import { freshReachNs, freshSamples, isStill, union } from './samples.js';
 import type { Sample } from './samples.js';
 
 /** Readings this close to the rated speed are the rated speed. */
@@ -79,6 +79,9 @@ export function slowTime({ ends }: SpeedObservation): Interval | null {
     toNs: Math.max(...all.map(({ toNs }) => toNs)),
   };
 }
+
+/** Every time that it was slow, as its ends tell; polled apart, they agree on a time where they overlap. */
+export const slowSpells = ({ ends }: SpeedObservation): Interval[] => union(ends.flatMap((end) => end ?? []));
 
 /** When it turned slow, between the polls of both ends; null when it was slow from the start. */
 export function slowSinceNs({ ends }: SpeedObservation): number | null {

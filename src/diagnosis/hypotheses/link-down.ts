@@ -6,11 +6,12 @@
  */
 import { elementRef } from '../../kernel/elements.js';
 import type { Context, Interval } from '../features/context.js';
+import { observeAllLinks } from '../features/link-observation.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { stallOnsetNs } from '../features/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
-import { since, until, when } from '../wording.js';
+import { since, time, until, when } from '../wording.js';
 import type { Candidate, Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings } from './link-findings.js';
@@ -30,13 +31,23 @@ export const linkDown: Family = {
   hypothesise,
   cause: (context, culprit) =>
     culprit.kind === 'link-flap'
-      ? `went down and up again and again from ${since(culprit)} ${until(context, culprit)}`
+      ? `went down ${timesOver(context, culprit)} from ${since(culprit)} ${until(context, culprit)}`
       : `went down ${when(culprit)} and stayed down ${until(context, culprit)}`,
   reason: (_, culprit) => sideReason(culprit),
   series: (context, culprit) => linkSeries(context, culprit),
   steps: linkSteps,
   rivals: linkRivals,
 };
+
+/** How often it went down, and for how long in all. */
+function timesOver(context: Context, culprit: Explanation): string {
+  const { episodes } = context.once(observeAllLinks)[culprit.links[0]];
+  const downNs = episodes.reduce((sum, { fromNs, toNs }) => sum + toNs - fromNs, 0);
+  // those that nobody told the status of were counted only
+  return episodes.length < 2
+    ? 'and up again and again'
+    : `${episodes.length} times, for ${time(downNs)} s in all,`;
+}
 
 /** Why this side: the observation that tells configuration, cable and the rest apart. */
 function sideReason(culprit: Explanation): string {

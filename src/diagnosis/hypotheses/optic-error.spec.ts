@@ -2,24 +2,37 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { portId } from '../../kernel/elements.js';
 import { Prng } from '../../kernel/prng.js';
-import { SeriesBuilder } from '../../telemetry/series.js';
+import { QUALITY, SeriesBuilder } from '../../telemetry/series.js';
 import type { Series } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import { peerPort } from '../../topology/model.js';
+import type { Job } from '../../workload/job.js';
 import { diagnose } from '../index.js';
 import type { DiagnosisInput } from '../index.js';
 import { Scenario, withoutSamples } from '../testing/scenario.js';
-import type { Trouble } from '../testing/scenario.js';
+import type { Slowdown, Trouble } from '../testing/scenario.js';
 
 const topology = buildTopology(
   topologySchema.parse({ builder: 'leaf-spine', leaves: 3, spines: 2, hostsPerLeaf: 2, gpusPerHost: 2 }),
 );
 const portNamed = (name: string): number => topology.ports.find((port) => port.name === name)!.index;
 
+const job: Job = {
+  name: 'job',
+  placement: Int32Array.from({ length: 12 }, (_, gpu) => gpu),
+  program: { operations: [{ type: 'compute', name: 'forward', durationNs: 4e8, after: [] }] },
+  startNs: 0,
+  queuePairs: 1,
+  priority: 3,
+};
+
 interface Errors {
   sender: number;
   cause: 'connector' | 'laser' | 'serdes';
   ber: number;
+  /** 20 and 40 when left out. */
+  fromS?: number;
+  toS?: number;
 }
 
 const FROM_S = 20;
@@ -27,8 +40,14 @@ const TO_S = 40;
 const FALL_DB = 3;
 
 /** A scenario with the signal of every port besides: errors arrive at the peers of the senders between 20 and 40 s. */
-function scene(errors: readonly Errors[], troubles: Trouble[] = [], seed = 1): DiagnosisInput {
-  const input = new Scenario(topology, [], troubles, [], seed).input();
+function scene(
+  errors: readonly Errors[],
+  troubles: Trouble[] = [],
+  seed = 1,
+  slowdowns: Slowdown[] = [],
+): DiagnosisInput {
+  const jobs = slowdowns.length === 0 ? [] : [job];
+  const input = new Scenario(topology, jobs, troubles, slowdowns, seed).input();
   const random = new Prng(seed);
   const extra = topology.ports.flatMap((port) => signalOf(port.index, errors, random));
   const plain = input.evidence.series.filter(({ metric }) => metric !== 'optic_rx_power_dbm');
@@ -45,14 +64,15 @@ function signalOf(port: number, errors: readonly Errors[], random: Prng): Series
   const leaving = errors.find(({ sender }) => sender === port);
   let codewords = 0;
   for (let second = 0; second <= 60; second++) {
-    const held = second > FROM_S && second <= TO_S;
+    const isHeld = (one: Errors | undefined): boolean =>
+      one !== undefined && second > (one.fromS ?? FROM_S) && second <= (one.toS ?? TO_S);
     const healthy = 1e-12 * 700 ** random.uniform();
-    const hurt = held ? arriving : undefined;
+    const hurt = isHeld(arriving) ? arriving : undefined;
     if (hurt !== undefined && hurt.ber > 5e-4) codewords += 1000;
     ber.push(second * 1e9, hurt?.ber ?? healthy);
     lost.push(second * 1e9, codewords);
     if (second % 5 > 0) continue;
-    const weak = held && leaving?.cause === 'laser' ? FALL_DB : 0;
+    const weak = isHeld(leaving) && leaving?.cause === 'laser' ? FALL_DB : 0;
     const less = hurt !== undefined && hurt.cause !== 'serdes' ? FALL_DB : 0;
     tx.push(second * 1e9, 1 - weak + 0.01 * random.normal());
     rx.push(second * 1e9, -1 - less + 0.01 * random.normal());
@@ -98,6 +118,39 @@ describe('errors on a link', () => {
     expect(culprits[0]).toMatchObject({ kind: 'optic-error', side: 'cable', direction: 'both' });
   });
 
+  it('in one direction and later in the other are two faults', () => {
+    const sender = portNamed('leaf-1/p5');
+    const { culprits } = diagnose(
+      scene([
+        { sender, cause: 'connector', ber: 1e-3, fromS: 12, toS: 22 },
+        { sender: peerPort(topology, sender), cause: 'laser', ber: 1e-3, fromS: 36, toS: 48 },
+      ]),
+    );
+    expect(culprits.map(({ kind, side, direction }) => [kind, side, direction])).toEqual([
+      ['optic-error', 'cable', 'port:leaf-1/p5'],
+      ['optic-error', 'switch', `port:${topology.ports[peerPort(topology, sender)].name}`],
+    ]);
+    const [first, second] = culprits.map(({ onset_s }) => onset_s!);
+    expect(Math.abs(first - 12) <= 1 && Math.abs(second - 36) <= 1).toBe(true);
+  });
+
+  it('are told from a port that somebody shuts down afterwards, and from one that was shut down before', () => {
+    const sender = portNamed('leaf-1/p5');
+    const kindsOf = (downFrom: number, downTo: number): string[] => {
+      const { culprits } = diagnose(
+        scene(
+          [{ sender, cause: 'connector', ber: 1e-3 }],
+          [{ type: 'shut-down', at: sender, from: downFrom, to: downTo }],
+        ),
+      );
+      return culprits.map(({ kind, side }) => `${kind} ${side}`).sort();
+    };
+    expect(kindsOf(48, 56)).toEqual(['link-down configuration', 'optic-error cable']);
+    expect(kindsOf(6, 13)).toEqual(['link-down configuration', 'optic-error cable']);
+    // within the errors it is one of their doings, or of somebody who saw them
+    expect(kindsOf(30, 34)).toHaveLength(1);
+  });
+
   it('so many that the link is down, and no ratio can be read, still have a direction', () => {
     const sender = portNamed('leaf-1/p5');
     const down: Trouble = { type: 'cut', at: topology.ports[sender].link, from: FROM_S, to: TO_S };
@@ -115,6 +168,29 @@ describe('errors on a link', () => {
     };
     expect(directionOf([sender])).toBe('port:leaf-1/p5');
     expect(directionOf([sender, peerPort(topology, sender)])).toBe('both');
+  });
+
+  it('that take the link down soon after the first poll last as long as it is down, and so does what they cost', () => {
+    const sender = portNamed('leaf-1/p5');
+    const down: Trouble = { type: 'cut', at: topology.ports[sender].link, from: FROM_S + 0.3, to: TO_S };
+    const slow = { from: FROM_S, to: TO_S, factor: 1.12 };
+    const input = scene([{ sender, cause: 'serdes', ber: 3e-3 }], [down], 1, [slow]);
+    for (const { metric, timesNs, values, quality } of input.evidence.series) {
+      if (!metric.startsWith('port_fec')) continue;
+      timesNs.forEach((timeNs, index) => {
+        const isDown = timeNs > FROM_S * 1e9 && timeNs <= TO_S * 1e9;
+        // what the first poll had counted is all that there will be
+        if (metric === 'port_fec_uncorrected_codewords') values[index] = Math.min(values[index], 1000);
+        else if (isDown) [values[index], quality[index]] = [NaN, QUALITY.notAvailable];
+      });
+    }
+    const { culprits, chain, answer } = diagnose(input);
+    expect(culprits.map(({ kind }) => kind)).toEqual(['optic-error']);
+    expect(culprits[0].onset_s).toBeCloseTo(FROM_S + 0.15, 1);
+    expect(answer).toMatch(/until 40 s/);
+    const lostS = Number(/job \(([\d.]+) s lost\)/.exec(answer)?.[1]);
+    expect(lostS).toBeGreaterThan(0.8 * (TO_S - FROM_S) * (1 - 1 / slow.factor));
+    expect(chain.length).toBeGreaterThan(0);
   });
 
   it('that take the link down before any poll are told by light that fell and was not lost', () => {

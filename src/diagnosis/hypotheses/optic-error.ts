@@ -10,7 +10,8 @@ import { elementName, elementRef, portId } from '../../kernel/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
 import { number, seconds } from '../features/change.js';
-import type { Context } from '../features/context.js';
+import { overlaps } from '../features/context.js';
+import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { observeSignals } from '../features/signal.js';
 import type { SignalObservation } from '../features/signal.js';
@@ -67,17 +68,33 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
     // What the first end sends arrives at the second.
     const [there, back] = ([0, 1] as const).map((sender) => {
       const signal = signals[observation.ends[1 - sender].port];
-      return signal.during === null ? dimmed(context, observation, sender) : signal;
+      return signal.during === null
+        ? dimmed(context, observation, sender)
+        : withOutages(observation, signal, signal.during);
     });
     return [
       ...directed(context, observation, 0, there),
       ...directed(context, observation, 1, back),
-      ...(there.during !== null && back.during !== null ? bothWays(context, observation, there, back) : []),
+      ...(there.during !== null && back.during !== null && overlaps(there.during, back.during)
+        ? bothWays(context, observation, there, back)
+        : []),
     ];
   });
 }
 
 type Signs = Pick<SignalObservation, 'during' | 'onsetNs'>;
+
+/** Errors that take the link down are counted no more: an outage that begins amid them is their work as well. */
+function withOutages({ episodes }: LinkObservation, { onsetNs }: Signs, first: Interval): Signs {
+  const during = { ...first };
+  for (const episode of episodes) {
+    if (overlaps(episode, during)) during.toNs = Math.max(during.toNs, episode.toNs);
+  }
+  const downNs = episodes.find(({ fromNs }) => fromNs >= during.fromNs)?.fromNs ?? Infinity;
+  // a poll may tell of errors only after they have taken the link down
+  const isLate = onsetNs !== null && downNs < onsetNs;
+  return { during, onsetNs: isLate ? (during.fromNs + downNs) / 2 : onsetNs };
+}
 
 /** A link that fails before its errors are polled leaves its light as the only sign. */
 function dimmed(context: Context, observation: LinkObservation, sender: 0 | 1): Signs {

@@ -46,6 +46,12 @@ describe('a slow link', () => {
     expect(judge([slow(3, 100)]).answer).toMatch(/the speed alone does not tell which/);
   });
 
+  it('that is slow, recovers and is slow again is one trouble, and each time is told', () => {
+    const { culprits, answer } = judge([slow(3, 100, 10, 20), slow(3, 100, 40, 50)]);
+    expect(culprits).toHaveLength(1);
+    expect(answer).toMatch(/from [\d.]+ s until (19|20)[\d.]* s and again from (39|40)[\d.]* s until/);
+  });
+
   it('is found when it was slow from the first poll to the last', () => {
     expect(judge([slow(3, 100, 0, 61)]).culprits[0]).toMatchObject({
       element: { id: topology.links[3].id },

@@ -16,6 +16,7 @@ import {
   lowestGbps,
   observeSpeeds,
   slowSinceNs,
+  slowSpells,
   slowTime,
 } from '../features/speed.js';
 import type { SpeedObservation } from '../features/speed.js';
@@ -23,7 +24,7 @@ import { median } from '../features/statistics.js';
 import { countPresent, outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
-import { since, until } from '../wording.js';
+import { listed, since, time, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
 import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
 import { linkSeries } from './link-account.js';
@@ -115,7 +116,17 @@ function cause(context: Context, culprit: Explanation): string {
     culprit.element.type === 'device'
       ? `had ${culprit.links.length} links run at ${speeds}`
       : `ran at ${speeds}`;
-  return `${what} from ${since(culprit)} ${until(context, culprit)}`;
+  return `${what} from ${since(culprit)} ${spells(context, culprit)}`;
+}
+
+/** `until 20 s`, and when it was so again. */
+function spells(context: Context, culprit: Explanation): string {
+  const { element, during, links } = culprit;
+  const all = element.type === 'device' ? [during] : slowSpells(context.once(observeSpeeds)[links[0]]);
+  const [first, ...later] = all;
+  const again = later.map((spell) => `from ${time(spell.fromNs)} s ${until(context, { during: spell })}`);
+  const end = until(context, { during: first });
+  return again.length === 0 ? end : `${end} and again ${listed(again)}`;
 }
 
 function reason(_: Context, culprit: Explanation): string {

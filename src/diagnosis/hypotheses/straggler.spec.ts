@@ -78,8 +78,9 @@ describe('a host that computes slower than its peers', () => {
   });
 
   it('is named when all its GPUs are slow, and when it is half of what answers', () => {
-    const { culprits } = verdictOf((rank, second) => (rank < 2 && held(second) ? 1.5 : 1), 3, 0.3);
+    const { culprits, answer } = verdictOf((rank, second) => (rank < 2 && held(second) ? 1.5 : 1), 3, 0.3);
     expect(culprits.map(({ element }) => element.id)).toEqual(['device:host-1']);
+    expect(answer).toContain('waited for ranks 0, 1 of llm, whose GPUs are slow');
   });
 
   it('is named when it was slow all along, without an onset', () => {

@@ -32,8 +32,12 @@ export const straggler: Family = {
   },
   reason: (context, culprit) => {
     const slow = slowRanks(context, culprit);
-    const names = listed(slow.map(({ job, rank }) => `${rank} of ${job.name}`));
-    return `The others waited for rank ${names}, whose GPU is slow; look at clocks, temperature and power there, not at the network.`;
+    const names = [...new Set(slow.map(({ job }) => job))].map((job) => {
+      const ranks = slow.filter((one) => one.job === job).map(({ rank }) => String(rank));
+      return `${ranks.length > 1 ? 'ranks' : 'rank'} ${listed(ranks)} of ${job.name}`;
+    });
+    const gpus = slow.length > 1 ? 'GPUs are' : 'GPU is';
+    return `The others waited for ${listed(names)}, whose ${gpus} slow; look at clocks, temperature and power there, not at the network.`;
   },
   series,
   steps,
