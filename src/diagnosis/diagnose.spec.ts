@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../kernel/prng.js';
 import { QUALITY } from '../telemetry/series.js';
-import type { Series } from '../telemetry/series.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import type { Topology } from '../topology/model.js';
 import { peerPort } from '../topology/model.js';
@@ -263,22 +262,6 @@ describe('missing data', () => {
     const input = scene([], []);
     const empty = { ...input, evidence: { ...input.evidence, series: [] } };
     expect(diagnose(empty)).toMatchObject({ faultFound: null, culprits: [] });
-  });
-
-  it('a value that is no number, or infinite, is a lost one', () => {
-    const input = scene([], []);
-    const isBad = ({ timesNs }: Series, index: number): boolean => (timesNs[index] / 1e8) % 7 === 3;
-    const gaps = withoutSamples(input, (series, index) => !isBad(series, index));
-    const verdict = diagnose(gaps);
-    for (const odd of [NaN, Infinity, -Infinity]) {
-      for (const series of input.evidence.series) {
-        series.values.forEach((_, index) => {
-          if (isBad(series, index)) series.values[index] = odd;
-        });
-      }
-      expect(diagnose(input)).toEqual(verdict);
-    }
-    expect(verdict.culprits).toEqual([]);
   });
 
   it('an N/A answer during an outage does not make it healthy', () => {
