@@ -4,7 +4,7 @@
  * Harmless pairs are drawn by seed: fabrics and changes of which none makes anything worse (a name, other hash seeds, longer
  * cables, faster optics, one more spine, other random draws), no more than one in ten bit-identical. Harmful ones are the
  * upgrades that ship with the suite `pre-upgrade`. Time is that of a gate of twelve experiments and sixteen seeds on
- * 256 GPUs, with all cores and with one.
+ * 256 GPUs; and how much faster two threads, and two workers of a server, are than one.
  */
 import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
 import { RunPool } from '../src/gates/conduct/pool.js';

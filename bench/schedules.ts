@@ -5,13 +5,9 @@
  * It takes a database of its own from an embedded server, and some minutes: what is measured is not speed.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MIGRATIONS } from '../migrations/index.js';
 import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
-import { openDatabase } from '../src/platform/database/database.js';
+import { ownDatabase } from './own-database.js';
 import { measured } from './row.js';
 import { liveMonth, type MonthResult, type Replica } from './schedules/month.js';
 
@@ -73,26 +69,6 @@ function rowsOf(name: string, { ticks, duplicates, unexplained }: MonthResult): 
     measured(name, 'duplicates', duplicates, none),
     measured(name, 'unexplained_misses', unexplained, none),
   ];
-}
-
-/** On a server of its own, which leaves nothing. */
-async function ownDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
-  const home = mkdtempSync(join(tmpdir(), 'fabricdrill-schedules-'));
-  // the server runs as another user where we are root
-  chmodSync(home, 0o755);
-  try {
-    const database = await openDatabase(
-      { home, databaseUrl: undefined },
-      { entities: [], migrations: MIGRATIONS },
-    );
-    try {
-      return await work(database.url);
-    } finally {
-      await database.close();
-    }
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
 }
 
 async function startProcess(databaseUrl: string, name: string): Promise<Replica> {

@@ -1,17 +1,18 @@
 /**
  * How long a gate takes: twelve experiments, sixteen seeds, 256 GPUs, all cores beside one thread.
  *
- * The candidate differs by its hash seed, so that nothing is known from the baseline. Two threads are measured beside one
- * on a part of the gate, since the whole on one thread says nothing more and takes as long again.
+ * The candidate differs by its hash seed, so that nothing is known from the baseline. Two threads, and two worker processes of
+ * a server, are measured beside one on a part of the gate, since the whole on one says nothing more and takes as long again.
+ * Each pair is measured in both orders and the best of each is taken, so that what else the machine does weighs less.
  */
 import { availableParallelism } from 'node:os';
 import type { BenchRow } from '../../src/cli/bench-row.js';
-import { refuseFiles, type FabricDocument } from '../../src/experiments/definition/fabric-document.js';
+import { refuseFiles } from '../../src/experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
-import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import { RunPool } from '../../src/gates/conduct/pool.js';
 import { measured } from '../row.js';
 import { gateOfPair, type Pair } from './measure-pair.js';
+import { secondsByWorkers } from './worker-times.js';
 
 const TWELVE = [
   ...['admin', 'cut', 'one-way'].flatMap((variant) =>
@@ -47,19 +48,15 @@ function link(tier: string): object {
   return { type: 'link', tier, usedBy: 'exposed', mode: 'one', order: 'random' };
 }
 
-function experiments(): Experiment[] {
-  return TWELVE.map((fault, at) => {
-    const document = {
-      apiVersion: 'fabricdrill/v1',
-      kind: 'Experiment',
-      metadata: { name: `experiment-${at + 1}` },
-      spec: { fabric: 'before', duration: '30s', faults: [{ ...fault, at: '10s', duration: '10s' }] },
-    };
-    return loadExperiment(document, refuseFiles).value;
-  });
-}
+const experiments = (): object[] =>
+  TWELVE.map((fault, at) => ({
+    apiVersion: 'fabricdrill/v1',
+    kind: 'Experiment',
+    metadata: { name: `experiment-${at + 1}` },
+    spec: { fabric: 'before', duration: '30s', faults: [{ ...fault, at: '10s', duration: '10s' }] },
+  }));
 
-function fabric(hashSeed: number): FabricDocument {
+function fabric(hashSeed: number): object {
   const job = (name: string, hosts: string): object => ({
     name,
     placement: { strategy: 'spread', hosts },
@@ -71,7 +68,7 @@ function fabric(hashSeed: number): FabricDocument {
       collectives: [{ name: 'gradients', collective: 'all-reduce', parallelism: 'data', bytes: '2GB' }],
     },
   });
-  const document = {
+  return {
     apiVersion: 'fabricdrill/v1',
     kind: 'Fabric',
     metadata: { name: 'rail-256' },
@@ -89,40 +86,49 @@ function fabric(hashSeed: number): FabricDocument {
       settings: { hashSeed },
     },
   };
-  return loadFabric(document, refuseFiles).value;
 }
 
-/** @param seeds at most */
-function pair(count: number, seeds: number): Pair {
+/**
+ * Documents of a gate, as a server is asked for one.
+ * @param seeds at most
+ */
+function documents(count: number, seeds: number) {
   const chosen = experiments().slice(0, count);
-  const suite = loadSuite(
-    {
-      apiVersion: 'fabricdrill/v1',
-      kind: 'Suite',
-      metadata: { name: 'timed' },
-      spec: {
-        experiments: chosen.map(({ metadata }) => metadata.name),
-        seeds,
-        objectives: [
-          { metric: 'training.step_time_s', margin: '3%' },
-          { metric: 'training.faulted_step_time_s', margin: '5%' },
-          { metric: 'recovery.score', margin: 5 },
-        ],
-      },
+  const suite = {
+    apiVersion: 'fabricdrill/v1',
+    kind: 'Suite',
+    metadata: { name: 'timed' },
+    spec: {
+      experiments: chosen.map((_, at) => `experiment-${at + 1}`),
+      seeds,
+      objectives: [
+        { metric: 'training.step_time_s', margin: '3%' },
+        { metric: 'training.faulted_step_time_s', margin: '5%' },
+        { metric: 'recovery.score', margin: 5 },
+      ],
     },
-    refuseFiles,
-  ).value;
+  };
+  return { suite, experiments: chosen, baseline: fabric(1), candidate: fabric(2) };
+}
+
+function pair(count: number, seeds: number): Pair {
+  const { suite, experiments: chosen, baseline, candidate } = documents(count, seeds);
   return {
     name: 'timed',
     wanted: 'none',
-    suite,
-    experiments: chosen,
-    baseline: fabric(1),
-    candidate: fabric(2),
+    suite: loadSuite(suite, refuseFiles).value,
+    experiments: chosen.map((document) => loadExperiment(document, refuseFiles).value),
+    baseline: loadFabric(baseline, refuseFiles).value,
+    candidate: loadFabric(candidate, refuseFiles).value,
   };
 }
 
-async function secondsOf(one: Pair, threads?: number): Promise<{ seconds: number; runs: number }> {
+interface Timed {
+  seconds: number;
+  runs: number;
+}
+
+async function byThreads(one: Pair, threads?: number): Promise<Timed> {
   const pool = new RunPool(threads);
   try {
     const startMs = performance.now();
@@ -133,21 +139,28 @@ async function secondsOf(one: Pair, threads?: number): Promise<{ seconds: number
   }
 }
 
+/** How many times as fast two are as one; 1, 2, 2, 1, the best of each. */
+async function gain(measure: (count: number) => Promise<Timed>): Promise<number> {
+  const seconds = { 1: [] as number[], 2: [] as number[] };
+  for (const count of [1, 2, 2, 1] as const) seconds[count].push((await measure(count)).seconds);
+  return Math.min(...seconds[1]) / Math.min(...seconds[2]);
+}
+
+const PART = [4, 8] as const;
+
 export async function timeGate(onCase?: (name: string) => void): Promise<BenchRow[]> {
   const name = 'gate_12x16_256gpus';
   onCase?.(`${name}, ${availableParallelism()} threads`);
-  const whole = await secondsOf(pair(12, 16));
-  onCase?.(`${name}, one thread beside two`);
-  const one = await secondsOf(pair(4, 6), 1);
-  const two = await secondsOf(pair(4, 6), 2);
+  const whole = await byThreads(pair(12, 16));
+  onCase?.(`${name}, two threads beside one`);
+  const threads = await gain((count) => byThreads(pair(...PART), count));
+  onCase?.(`${name}, two worker processes of a server beside one`);
+  const workers = await gain((count) => secondsByWorkers(documents(...PART), count));
+  const twice = { unit: '', floor: 1.7, aim: 1.7, better: 'higher' } as const;
   return [
     measured(name, 'wall_s', whole.seconds, { unit: 's', floor: 90, aim: 90 }),
     measured(name, 'runs', whole.runs, { unit: '' }),
-    measured(name, 'two_threads_beside_one', one.seconds / two.seconds, {
-      unit: '',
-      floor: 1.7,
-      aim: 1.7,
-      better: 'higher',
-    }),
+    measured(name, 'two_threads_beside_one', threads, twice),
+    measured(name, 'two_workers_beside_one', workers, twice),
   ];
 }

@@ -11,10 +11,9 @@ import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
 import { gateProgress } from './gate-progress.js';
-import type { LoadedSides } from './gate-source.js';
+import type { GateDocuments } from './gate-source.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import type { SuiteFile } from './suite-file.js';
 
 interface GateShown {
   id: string;
@@ -32,8 +31,7 @@ const MOST_FAILURES = 20;
 
 /** @returns the result, or the exit code of a gate that ended without one */
 export async function gateOnServer(
-  source: SuiteFile,
-  sides: LoadedSides,
+  documents: GateDocuments,
   seeds: number,
   context: CommandContext,
 ): Promise<GateResult | ExitCode> {
@@ -44,7 +42,7 @@ export async function gateOnServer(
   );
   try {
     return await context.withServer(async (client) => {
-      const body = requestOf(source, sides, seeds);
+      const body = requestOf(documents, seeds);
       const key = { 'idempotency-key': randomUUID() };
       const { id } = await client.json<GateShown>('POST', '/v1/gates', body, key);
       context.note(`gate ${id} on ${context.config.serverUrl ?? 'the server'}`);
@@ -59,7 +57,8 @@ export async function gateOnServer(
 }
 
 /** The suite with names where it has paths: a server reads no files of its users. */
-function requestOf({ suite, experiments }: SuiteFile, sides: LoadedSides, seeds: number): object {
+function requestOf({ source, sides }: GateDocuments, seeds: number): object {
+  const { suite, experiments } = source;
   const { spec, ...document } = suite.source as { spec: Record<string, unknown> };
   const { baseline: _, candidate: __, ...rest } = spec;
   const names = experiments.map(({ value }) => value.metadata.name);

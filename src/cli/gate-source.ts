@@ -2,7 +2,7 @@
  * What `gate` and `plan` read before anything is run: the suite's fabrics, from files or from a server, and all of it checked.
  */
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../experiments/definition/load.js';
 import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
@@ -10,7 +10,8 @@ import { checkFabric } from './check.js';
 import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
 import { parseWhole } from './flags.js';
-import { sideFabric, type SuiteFile } from './suite-file.js';
+import { readSuite, sideFabric, type SuiteFile } from './suite-file.js';
+import { isUuid } from '../platform/http/uuid.js';
 
 /** What the command line says about the gate itself. */
 export interface GateChoice {
@@ -21,6 +22,54 @@ export interface GateChoice {
 }
 
 export type LoadedSides = Record<Side, Loaded<FabricDocument>>;
+
+/** A suite with its experiments, from a file or from a gate of a server. */
+export type GateFile = Pick<SuiteFile, 'reference' | 'suite' | 'experiments'> &
+  Partial<Pick<SuiteFile, 'file'>>;
+
+/** All documents of a gate. */
+export interface GateDocuments {
+  source: GateFile;
+  sides: LoadedSides;
+}
+
+/**
+ * The documents of a suite's file, or of the gate on a server that has this id.
+ * @throws InputError with the lines or the flags that are wrong
+ */
+export async function readGate(
+  reference: string,
+  choice: GateChoice,
+  context: CommandContext,
+): Promise<GateDocuments> {
+  if (isUuid(reference)) return gateOnRecord(reference, choice, context);
+  const source = readSuite(reference, context.path);
+  return { source, sides: await readSides(source, choice, context) };
+}
+
+async function gateOnRecord(id: string, choice: GateChoice, context: CommandContext): Promise<GateDocuments> {
+  const given = SIDES.find((side) => choice[side] !== undefined);
+  if (given !== undefined) {
+    throw InputError.at(
+      `--${given}`,
+      'a gate that was made before has its own fabrics',
+      `leave --${given} out`,
+    );
+  }
+  const stored = await context.withServer((client) =>
+    client.json<StoredGate>('GET', `/v1/gates/${id}/definition`),
+  );
+  const suite = loadSuite(stored.suite, refuseFiles);
+  const experiments = stored.experiments.map((document) => loadExperiment(document, refuseFiles));
+  const sides = {
+    baseline: loadFabric(stored.baseline, refuseFiles),
+    candidate: loadFabric(stored.candidate, refuseFiles),
+  };
+  return { source: { reference: id, suite, experiments }, sides };
+}
+
+/** As a server keeps it. */
+type StoredGate = Record<'suite' | Side, unknown> & { experiments: unknown[] };
 
 const MOST_SEEDS = 1000;
 
@@ -44,7 +93,7 @@ export async function readSides(
  * The gate of what was read.
  * @throws InputError with the line of the suite or the flag that is wrong
  */
-export function gateOf(source: SuiteFile, sides: LoadedSides, { seeds, only }: GateChoice): CheckedGate {
+export function gateOf(source: GateFile, sides: LoadedSides, { seeds, only }: GateChoice): CheckedGate {
   const input = {
     suite: source.suite.value,
     experiments: source.experiments.map(({ value }) => value),
@@ -59,7 +108,7 @@ export function gateOf(source: SuiteFile, sides: LoadedSides, { seeds, only }: G
 }
 
 /** An error about a gate with the lines of its suite. */
-export const locatedInSuite = ({ issues }: InputError, { suite }: SuiteFile): InputError =>
+export const locatedInSuite = ({ issues }: InputError, { suite }: Pick<GateFile, 'suite'>): InputError =>
   new InputError(
     issues.flatMap((issue) => (issue.pointer.startsWith('--') ? [issue] : suite.locate([issue]))),
   );

@@ -2,13 +2,14 @@
  * `gate SUITE --baseline REF --candidate REF`: is the candidate fabric as good as the baseline, as far as the suite asks?
  *
  * It runs here, on all cores, or on the server in FABRICDRILL_URL, over its workers. Runs are kept by their content, so that
- * the second gate on the same baseline makes half of them.
+ * the second gate on the same baseline makes half of them. Real fabrics are drilled one run after another, and nothing of
+ * them is kept: they are not the same tomorrow.
  */
 import { Option, type Command } from 'commander';
 import { join } from 'node:path';
 import { cached, FolderStore, programDigest } from '../gates/conduct/cache.js';
 import { conductGate, type Execute } from '../gates/conduct/conduct.js';
-import { refuseIncomparable, SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
+import { isReal, refuseIncomparable, SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
 import { defaultThreads, executeOn, RunPool } from '../gates/conduct/pool.js';
 import { gateExitCode, type GateResult } from '../gate/result.js';
 import type { SuiteObjective } from '../gate/suite-objective.js';
@@ -23,14 +24,21 @@ import { collect, parseSeed, parseWhole } from './flags.js';
 import { replaySeed } from './gate-replay.js';
 import { gateProgress } from './gate-progress.js';
 import { gateOnServer } from './gate-server.js';
-import { gateOf, locatedInSuite, readSides, type GateChoice } from './gate-source.js';
+import { checkReal, drillsAhead, refuseRealFlags, withDrills, type RealChoice } from './gate-real.js';
+import {
+  gateOf,
+  locatedInSuite,
+  readGate,
+  type GateChoice,
+  type GateDocuments,
+  type GateFile,
+} from './gate-source.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
 import { deliver, parseOutputs, wantsColour, type Output } from './outputs.js';
-import { readSuite, type SuiteFile } from './suite-file.js';
 
-interface GateOptions extends GateChoice {
+interface GateOptions extends GateChoice, RealChoice {
   output?: string[];
   threads?: string;
   cache: boolean;
@@ -43,6 +51,7 @@ const EXAMPLES = [
   'gate experiments/suites/pre-upgrade.yaml --baseline fabrics/today.yaml --candidate fabrics/next.yaml',
   'gate mine.yaml --baseline a.yaml#today --candidate a.yaml#next --output junit=gate.xml --output markdown=gate.md',
   'gate mine.yaml --only link-down --seed 7',
+  'gate experiments/suites/lab-upgrade.yaml --up --confirm lab-cured --confirm lab-as-shipped',
 ];
 
 export function addGateCommand(
@@ -52,7 +61,7 @@ export function addGateCommand(
   const formats = GATE_FORMATS.map(({ name }) => name).join(', ');
   program
     .command('gate')
-    .argument('<suite>', 'suite file, or file#name')
+    .argument('<suite>', 'suite file, file#name, or the id of a gate on the server')
     .description('is a changed fabric as good as the one before? The same experiments and seeds on both')
     .option('--baseline <ref>', 'the fabric as it is: a stored one’s name, a YAML path, or path#name')
     .option('--candidate <ref>', 'the fabric as it would be')
@@ -67,6 +76,10 @@ export function addGateCommand(
     .option('--no-cache', 'make every run anew, and keep none')
     .option('--only <experiment>', 'one experiment alone; with --seed it shows both runs of that seed')
     .option('--seed <n>', 'one seed, to look at; decides nothing')
+    .addOption(
+      new Option('--confirm <fabric>', 'name of a real fabric of the gate; repeatable').argParser(collect),
+    )
+    .option('--up', 'build a lab for each drill, and remove it behind it')
     .addHelpText('after', examples(EXAMPLES))
     .addHelpText('after', '\nExits 0 when nothing became worse, 1 for a regression, 3 when neither is shown.')
     .action((suite: string, options: GateOptions) => act((context) => runGate(suite, options, context)));
@@ -78,21 +91,59 @@ async function runGate(reference: string, options: GateOptions, context: Command
     options.threads === undefined
       ? defaultThreads()
       : parseWhole('--threads', options.threads, 1, MOST_THREADS);
-  const seed = parseSeed(options.seed);
-  const source = readSuite(reference, context.path);
-  const sides = await readSides(source, options, context);
-  const gate = gateOf(source, sides, options);
-  const report = (result: GateResult): ExitCode =>
-    deliverReports(result, source, { options, outputs, context });
-  if (seed === undefined) {
+  const asked = { options, outputs, context, seed: parseSeed(options.seed) };
+  const documents = await readGate(reference, options, context);
+  const gate = gateOf(documents.source, documents.sides, options);
+  if (isReal(gate)) {
+    checkReal(gate, options);
+    if (asked.seed === undefined) context.note(drillsAhead(gate));
+    return withDrills({ ...documents, up: options.up === true }, context, (execute) =>
+      conduct(gate, documents, execute, asked),
+    );
+  }
+  refuseRealFlags(options);
+  if (asked.seed === undefined) {
     await refuseIncomparable(gate).catch((error: unknown) => {
-      throw error instanceof InputError ? locatedInSuite(error, source) : error;
+      throw error instanceof InputError ? locatedInSuite(error, documents.source) : error;
     });
     if (isForServer(options, context)) {
-      const made = await gateOnServer(source, sides, gate.seeds, context);
-      return typeof made === 'number' ? made : report(withPlaces(made, source));
+      const made = await gateOnServer(documents, gate.seeds, context);
+      if (typeof made === 'number') return made;
+      return deliverReports(withPlaces(made, documents.source), documents.source, asked);
     }
   }
+  return inThreads(gate, threads, asked, (execute) => conduct(gate, documents, execute, asked));
+}
+
+/** What the command line asked for. */
+interface Asked {
+  options: GateOptions;
+  outputs: Output<GateFormat>[];
+  context: CommandContext;
+  seed: number | undefined;
+}
+
+/** The whole gate, or one seed of it to look at. */
+async function conduct(
+  gate: CheckedGate,
+  { source }: GateDocuments,
+  execute: Execute,
+  asked: Asked,
+): Promise<ExitCode> {
+  const { seed, context } = asked;
+  if (seed !== undefined) return replaySeed(gate, seed, execute, context);
+  const placeOf = ({ index }: Pick<SuiteObjective, 'index'>): Place => placeIn(source, index);
+  const onRun = gateProgress(context);
+  const result = await conductGate({ gate, version: VERSION, execute, onRun, placeOf });
+  return deliverReports(result, source, asked);
+}
+
+async function inThreads<T>(
+  gate: CheckedGate,
+  threads: number,
+  { options, context }: Asked,
+  work: (execute: Execute) => Promise<T>,
+): Promise<T> {
   const interrupts = new Interrupts(
     // nothing of a simulated fabric is left behind, and runs that were made are kept
     { first: () => process.exit(EXIT.aborted), second: () => process.exit(EXIT.aborted) },
@@ -101,12 +152,7 @@ async function runGate(reference: string, options: GateOptions, context: Command
   const pool = new RunPool(threads);
   try {
     const made = executeOn(pool, gate);
-    const execute = options.cache ? withCache(gate, made, context) : made;
-    if (seed !== undefined) return await replaySeed(gate, seed, execute, context);
-    const placeOf = ({ index }: Pick<SuiteObjective, 'index'>): Place => placeIn(source, index);
-    return report(
-      await conductGate({ gate, version: VERSION, execute, onRun: gateProgress(context), placeOf }),
-    );
+    return await work(options.cache ? withCache(gate, made, context) : made);
   } finally {
     await pool.close();
     interrupts.close();
@@ -123,13 +169,13 @@ interface Place {
 }
 
 /** Where the suite states its objective. */
-function placeIn({ suite }: SuiteFile, objective: number): Place {
+function placeIn({ suite }: GateFile, objective: number): Place {
   const [{ file, line }] = suite.locate([{ pointer: `/spec/objectives/${objective}`, message: '' }]);
   return { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
 }
 
 /** A server does not know the suite's file; its result has the objectives in the order of the suite. */
-const withPlaces = (result: GateResult, source: SuiteFile): GateResult => ({
+const withPlaces = (result: GateResult, source: GateFile): GateResult => ({
   ...result,
   objectives: result.objectives.map(({ experiments, ...objective }, at) => ({
     ...objective,
@@ -146,16 +192,12 @@ function withCache(gate: CheckedGate, execute: Execute, { config }: CommandConte
 
 function deliverReports(
   result: GateResult,
-  source: SuiteFile,
-  {
-    options,
-    outputs,
-    context,
-  }: { options: GateOptions; outputs: Output<GateFormat>[]; context: CommandContext },
+  source: GateFile,
+  { options, outputs, context }: Asked,
 ): ExitCode {
   const again = (more: string[]): string => context.command(gateArguments(source, options, more));
   const report: GateReportOptions = {
-    file: source.file,
+    ...(source.file === undefined ? {} : { file: source.file }),
     command: again(options.only === undefined ? [] : ['--only', options.only]),
     replay: (experiment, one) => again(['--only', experiment, '--seed', String(one)]),
   };
@@ -167,10 +209,12 @@ function deliverReports(
 }
 
 /** The arguments that do the same again. */
-function gateArguments(source: SuiteFile, options: GateOptions, more: readonly string[]): string {
+function gateArguments(source: GateFile, options: GateOptions, more: readonly string[]): string {
   const flags = [...SIDES, 'seeds' as const].flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`--${name}`, value];
   });
+  flags.push(...(options.confirm ?? []).flatMap((name) => ['--confirm', name]));
+  if (options.up === true) flags.push('--up');
   return ['gate', source.reference, ...flags, ...more].map(quoteArgument).join(' ');
 }

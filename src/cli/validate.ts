@@ -5,7 +5,7 @@
  * what `plan` is for.
  */
 import type { Command } from 'commander';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { checkFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
@@ -14,7 +14,10 @@ import { readGameDay } from './game-day-file.js';
 import { examples } from './help.js';
 import { SIDES } from '../gates/conduct/gate-input.js';
 import { readScheduleFile } from './schedule-file.js';
-import { readSuite, sideFabric } from './suite-file.js';
+import { readSuite, sideFabric, type SuiteFile } from './suite-file.js';
+import { gateOf } from './gate-source.js';
+import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import type { Loaded } from '../experiments/definition/load.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
@@ -59,18 +62,13 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
     const source: ExperimentFile = { reference: file, file, experiment, fabrics };
     await collecting(async () => {
       const fabric = resolveFabric(source, undefined, context.path);
-      if ('document' in fabric) await planHere(source, fabric.document, undefined, context.config);
+      if ('document' in fabric) await planIfThere(source, fabric.document, undefined, context);
       else context.note(`${file}: the fabric "${fabric.stored}" is a stored one; plan checks it too`);
     });
   }
   for (const { value } of suites) {
     await collecting(async () => {
-      const suite = readSuite(`${file}#${value.metadata.name}`, context.path);
-      for (const side of SIDES) {
-        if (value.spec[side] === undefined) continue;
-        const fabric = sideFabric(suite, side, undefined, context.path);
-        if ('document' in fabric) checkFabric(fabric.document);
-      }
+      checkSuite(readSuite(`${file}#${value.metadata.name}`, context.path), context);
     });
   }
   for (const { value } of schedules) {
@@ -97,7 +95,35 @@ async function checkSchedule(reference: string, context: CommandContext): Promis
       `${reference}: the experiment "${experiment.stored}" is a stored one; creating it checks it too`,
     );
   } else if (fabric !== undefined && 'document' in fabric) {
-    await planHere(experiment, fabric.document, schedule.value.spec.seed, context.config);
+    await planIfThere(experiment, fabric.document, schedule.value.spec.seed, context);
+  }
+}
+
+/** The fabrics that it names itself, and, where it names both, whether it could decide anything about them. */
+function checkSuite(suite: SuiteFile, context: CommandContext): void {
+  const sides = SIDES.flatMap((side) => {
+    if (suite.suite.value.spec[side] === undefined) return [];
+    const fabric = sideFabric(suite, side, undefined, context.path);
+    if ('stored' in fabric) return [];
+    checkFabric(fabric.document);
+    return [fabric.document];
+  });
+  const [baseline, candidate] = sides;
+  if (sides.length === SIDES.length) gateOf(suite, { baseline, candidate }, {});
+}
+
+/** A real fabric that can't be asked now is no mistake of the file. */
+async function planIfThere(
+  source: ExperimentFile,
+  fabric: Loaded<FabricDocument>,
+  seed: number | undefined,
+  context: CommandContext,
+): Promise<void> {
+  try {
+    await planHere(source, fabric, seed, context.config);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError) || fabric.value.spec.driver === 'simulated') throw error;
+    context.note(`${source.reference}: ${error.message}, so that targets could not be looked for`);
   }
 }
 

@@ -3,15 +3,22 @@ import { Prng } from '../kernel/prng.js';
 import { Comparison, type GateDesign } from './comparison.js';
 import { planLooks } from './looks.js';
 import type { SeedRuns, SideRun } from './pairs.js';
+import { INDEPENDENT, PAIRED } from './samples.js';
 import { worstVerdict, type CellResult } from './result.js';
 import { parseSuiteObjectives, type SuiteObjectiveSpec } from './suite-objective.js';
 
-function design(objectives: SuiteObjectiveSpec[], experiments: string[], seeds = 16): GateDesign {
+function design(
+  objectives: SuiteObjectiveSpec[],
+  experiments: string[],
+  seeds = 16,
+  samples = PAIRED,
+): GateDesign {
   return {
     objectives: parseSuiteObjectives(objectives, experiments),
     experiments,
-    looks: planLooks(seeds, 0.05),
+    looks: planLooks(seeds, 0.05, undefined, samples),
     alpha: 0.05,
+    samples,
     seed: 1,
   };
 }
@@ -171,5 +178,32 @@ describe('errors of a gate over many noisy pairs', () => {
   it('three deviations beyond the margin it is found', () => {
     expect(share('regression', 17, 4)).toBe(1);
     expect(share('none', 17, 4)).toBe(0);
+  });
+});
+
+describe('a comparison of independent runs', () => {
+  const few = (objectives: SuiteObjectiveSpec[] = [MARGIN]): GateDesign =>
+    design(objectives, ['a'], 3, INDEPENDENT);
+
+  it('is judged once, finds a regression with three runs a side, and names the worst', () => {
+    const { cells, runs } = conduct(few(), (_, seed) => [80 + seed, 60 - seed]);
+    expect(runs).toBe(6);
+    expect(cells[0]).toMatchObject({ verdict: 'regression', pRegression: 0.05, worstSeed: 3 });
+    expect(cells[0].worseBy!.mean).toBe(24);
+    expect(cells[0].reason).toMatch(/worse by 24 .* and 3 runs on each rule chance out/);
+  });
+
+  it('shows that nothing became worse only where every run of the candidate is within the margin', () => {
+    expect(conduct(few(), () => [80, 80]).cells[0]).toMatchObject({ verdict: 'none', pNone: 0.05 });
+    const mixed = conduct(few(), (_, seed) => [80, seed === 2 ? 60 : 80]);
+    expect(mixed.cells[0]).toMatchObject({ verdict: 'inconclusive', worstSeed: 2 });
+  });
+
+  it('counts each run by itself, and passes nothing of which a run of the candidate is not known', () => {
+    const { cells } = conduct(few(), (_, seed) => [seed === 1 ? null : 80, seed === 1 ? 60 : null]);
+    expect(cells[0]).toMatchObject({ verdict: 'inconclusive', meanBaseline: 80, meanCandidate: 60 });
+    expect(cells[0].reason).toMatch(/could not be known at 2 of 3 seeds/);
+    const baseline = conduct(few(), (_, seed) => [seed === 1 ? null : 80, 60]);
+    expect(baseline.cells[0].reason).toMatch(/only 2 runs on each tell, and at least 3 are needed/);
   });
 });

@@ -8,12 +8,14 @@
  * regression is α at most without any correction (intersection-union, Berger 1982). Absolute objectives are counted,
  * not tested: they say what held at these seeds.
  */
-import { fewestSeeds, type Look } from './looks.js';
+import type { Look } from './looks.js';
 import { meetsObjective } from './objective.js';
-import { bootstrapMean, pairsOf, type SeedRuns } from './pairs.js';
+import type { SeedRuns } from './pairs.js';
 import { absoluteReason, lostReason, relativeReason, tooFewReason } from './reasons.js';
 import type { CellResult, GateVerdict } from './result.js';
-import { signFlipTests, type FlipTest } from './sign-flips.js';
+import { fewestSeeds } from './looks.js';
+import type { FlipTest } from './sign-flips.js';
+import type { SampleDesign } from './samples.js';
 import type { AbsoluteObjective, RelativeObjective, SuiteObjective } from './suite-objective.js';
 
 export interface GateDesign {
@@ -23,6 +25,8 @@ export interface GateDesign {
   /** At least one. */
   looks: readonly Look[];
   alpha: number;
+  /** How the runs of both sides belong together. */
+  samples: SampleDesign;
   /** Draws signs and samples where they are drawn. */
   seed: number;
 }
@@ -35,7 +39,7 @@ interface Cell {
 }
 
 /** The interval is left to who wants to read it: it decides nothing and takes longer than all the tests. */
-type Judged = Omit<CellResult, 'worseBy'> & { worse: Float64Array | null };
+type Judged = Omit<CellResult, 'worseBy'> & { worseBy: () => CellResult['worseBy'] };
 
 export class Comparison {
   private readonly cells: Cell[];
@@ -106,8 +110,8 @@ export class Comparison {
     }));
   }
 
-  private told({ worse, ...judged }: Judged): CellResult {
-    return { ...judged, worseBy: worse === null ? null : bootstrapMean(worse, this.design.seed) };
+  private told({ worseBy, ...judged }: Judged): CellResult {
+    return { ...judged, worseBy: worseBy() };
   }
 
   private runsOf(experiment: string): readonly SeedRuns[] {
@@ -116,14 +120,14 @@ export class Comparison {
 
   /** Tests of all relative comparisons at once: what is decided by now still belongs to the family. */
   private tests(): Map<Cell, FlipTest> {
-    const family = this.cells.filter(
-      ({ objective, experiment }) => objective.type === 'relative' && this.runsOf(experiment).length > 0,
-    );
-    const beyond = family.map(
-      ({ objective, experiment }) => pairsOf(objective as RelativeObjective, this.runsOf(experiment)).beyond,
-    );
-    const results = signFlipTests(beyond, this.design.seed);
-    return new Map(family.map((cell, at) => [cell, results[at]]));
+    const { samples, seed } = this.design;
+    const family = this.cells.flatMap((cell) => {
+      const runs = this.runsOf(cell.experiment);
+      if (cell.objective.type !== 'relative' || runs.length === 0) return [];
+      return [{ cell, objective: cell.objective, runs: samples.gather(cell.objective, runs) }];
+    });
+    const results = samples.test(family, seed);
+    return new Map(family.map(({ cell }, at) => [cell, results[at]]));
   }
 
   private judgeRelative(
@@ -134,27 +138,27 @@ export class Comparison {
     { level }: Look,
   ): Judged | undefined {
     const runs = this.runsOf(experiment);
-    const pairs = pairsOf(objective, runs);
+    const { samples, alpha, seed } = this.design;
+    const pairs = samples.gather(objective, runs);
     const problem = firstProblem(runs);
     let verdict: GateVerdict = 'inconclusive';
     if (pairs.known > 0 && pRegression <= level) verdict = 'regression';
     else if (pairs.known > 0 && pNone <= level && pairs.lost.length === 0) verdict = 'none';
     if (verdict === 'inconclusive' && when === 'early') return undefined;
-    const least = fewestSeeds(this.design.alpha);
     const reason =
       verdict === 'inconclusive' && pairs.lost.length > 0
         ? lostReason(pairs.lost, runs.length, problem)
-        : pairs.known < least
-          ? tooFewReason(pairs.known, least, problem)
-          : relativeReason(objective, verdict, pairs);
+        : samples.suffices(pairs, alpha)
+          ? relativeReason(objective, verdict, pairs, samples.words(pairs.known))
+          : tooFewReason(samples.words(pairs.known), fewestSeeds(alpha, samples), problem);
     const { known, meanBaseline, meanCandidate, worstSeed } = pairs;
-    const shown = { known, meanBaseline, meanCandidate, worse: pairs.worse, pRegression, pNone };
+    const worseBy = (): CellResult['worseBy'] => samples.interval(objective, pairs, seed);
     return {
       experiment,
       verdict,
       reason,
       seeds: runs.length,
-      ...shown,
+      ...{ known, meanBaseline, meanCandidate, worseBy, pRegression, pNone },
       worstSeed: worstSeed ?? runs[0]?.seed ?? null,
     };
   }
@@ -184,7 +188,7 @@ export class Comparison {
       known,
       meanBaseline: null,
       meanCandidate: known === 0 ? null : sum / known,
-      worse: null,
+      worseBy: () => null,
       pRegression: null,
       pNone: null,
       worstSeed: worstSeed ?? runs[0]?.seed ?? null,
@@ -205,7 +209,7 @@ const unjudged = (experiment: string, reason: string): Judged => ({
   known: 0,
   meanBaseline: null,
   meanCandidate: null,
-  worse: null,
+  worseBy: () => null,
   pRegression: null,
   pNone: null,
   worstSeed: null,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { INDEPENDENT } from './samples.js';
 import { fewestSeeds, planLooks } from './looks.js';
 
 describe('looks of a gate', () => {
@@ -32,5 +33,6 @@ describe('looks of a gate', () => {
       /with 4 seeds nothing can be shown at the level 0.05.*at least 5/,
     );
     expect(planLooks(5, 0.05)).toEqual([{ seeds: 5, level: 0.05 }]);
+    expect(() => planLooks(2, 0.05, '', INDEPENDENT)).toThrow(/at least 3/);
   });
 });

@@ -8,7 +8,7 @@
  * be significant is left out.
  */
 import { InputError } from '../kernel/problem.js';
-import { smallestP } from './sign-flips.js';
+import { PAIRED, type SampleDesign } from './samples.js';
 
 export interface Look {
   /** Seeds that have been run by then. */
@@ -19,28 +19,39 @@ export interface Look {
 
 /** Shares of the seeds after which is looked. */
 const LOOK_SHARES = [0.5, 0.75, 1] as const;
+const ROUNDING = 1e-12;
 
-/** Fewest seeds with which anything can be shown at a level. */
-export const fewestSeeds = (alpha: number): number => Math.ceil(-Math.log2(alpha) - 1e-12);
+/** Fewest seeds with which anything can be shown at a level, and so fewest runs a side. */
+export function fewestSeeds(alpha: number, { smallestP }: Pick<SampleDesign, 'smallestP'> = PAIRED): number {
+  let seeds = 1;
+  while (smallestP(seeds) > alpha + ROUNDING) seeds++;
+  return seeds;
+}
 
 /**
  * @param pointer of the number of seeds in the suite
  * @throws InputError when no outcome of these seeds could be significant
  */
-export function planLooks(seeds: number, alpha: number, pointer = '/spec/seeds'): Look[] {
-  const least = fewestSeeds(alpha);
+export function planLooks(
+  seeds: number,
+  alpha: number,
+  pointer = '/spec/seeds',
+  design: Pick<SampleDesign, 'smallestP' | 'looksEarly'> = PAIRED,
+): Look[] {
+  const least = fewestSeeds(alpha, design);
   if (seeds < least) {
     const message = `with ${seeds} seed${seeds === 1 ? '' : 's'} nothing can be shown at the level ${alpha}, not even the worst regression: a gate needs at least ${least}`;
     throw InputError.at(pointer, message, 'the default is 16');
   }
+  if (!design.looksEarly) return [{ seeds, level: alpha }];
   const looks: Look[] = [];
   let spent = 0;
   for (const share of LOOK_SHARES) {
     const at = Math.ceil(seeds * share);
     const due = alpha * (at / seeds) ** 2;
-    if (at <= (looks.at(-1)?.seeds ?? 0) || smallestP(at) > due - spent) continue;
+    if (at <= (looks.at(-1)?.seeds ?? 0) || design.smallestP(at) > due - spent) continue;
     // The last look must be left enough.
-    if (at < seeds && smallestP(seeds) > alpha - due) continue;
+    if (at < seeds && design.smallestP(seeds) > alpha - due) continue;
     looks.push({ seeds: at, level: due - spent });
     spent = due;
   }

@@ -1,7 +1,7 @@
 /** Why a comparison has its verdict, in one sentence for a person. */
 import { unitText, type AbsoluteObjective, type RelativeObjective } from './suite-objective.js';
 import type { GateFigure } from './figures.js';
-import type { Pairs } from './pairs.js';
+import type { Gathered } from './pairs.js';
 import type { GateVerdict } from './result.js';
 
 /** A figure with its unit, to four digits. */
@@ -14,7 +14,7 @@ const seedList = (seeds: readonly number[]): string =>
   seeds.length <= 5 ? seeds.join(', ') : `${seeds.slice(0, 5).join(', ')} and ${seeds.length - 5} more`;
 
 /** By how much the candidate is worse or better, and what was allowed. */
-function difference({ figure, margin, ofBaseline }: RelativeObjective, pairs: Pairs): string {
+function difference({ figure, margin, ofBaseline }: RelativeObjective, pairs: Gathered): string {
   const before = pairs.meanBaseline ?? 0;
   const change = (pairs.meanCandidate ?? 0) - before;
   const worseBy = figure.better === 'higher' ? -change : change;
@@ -25,9 +25,14 @@ function difference({ figure, margin, ofBaseline }: RelativeObjective, pairs: Pa
   return `${worseBy > 0 ? 'worse' : 'better'} by ${amount}${share} on average; worse by ${allowed} is allowed`;
 }
 
-export function relativeReason(objective: RelativeObjective, verdict: GateVerdict, pairs: Pairs): string {
+/** @param seeds what it rests on, such as `8 pairs of seeds` */
+export function relativeReason(
+  objective: RelativeObjective,
+  verdict: GateVerdict,
+  pairs: Gathered,
+  seeds: string,
+): string {
   const what = difference(objective, pairs);
-  const seeds = `${pairs.known} pair${pairs.known === 1 ? '' : 's'} of seeds`;
   if (verdict === 'regression') return `${what}, and ${seeds} rule chance out`;
   if (verdict === 'none') return `${what}, and ${seeds} show that it stays within`;
   return `${what}, but ${seeds} show neither that it stays within nor that it does not`;
@@ -37,9 +42,9 @@ export const lostReason = (lost: readonly number[], seeds: number, problem?: str
   `the candidate's figure could not be known at ${lost.length} of ${seeds} seeds (${seedList(lost)}) where the baseline's was` +
   (problem === undefined ? '' : `: ${problem}`);
 
-export const tooFewReason = (known: number, least: number, problem?: string): string =>
-  `only ${known} pairs of seeds tell, and at least ${least} are needed` +
-  (problem === undefined ? '' : `: ${problem}`);
+/** @param seeds what it rests on, such as `4 pairs of seeds` */
+export const tooFewReason = (seeds: string, least: number, problem?: string): string =>
+  `only ${seeds} tell, and at least ${least} are needed` + (problem === undefined ? '' : `: ${problem}`);
 
 export function absoluteReason(
   { objective, share }: AbsoluteObjective,

@@ -5,7 +5,8 @@
  */
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { Look } from './looks.js';
-import type { Interval } from './pairs.js';
+import type { Interval } from './intervals.js';
+import type { SampleDesign } from './samples.js';
 
 /** Worst first; the worst wins. */
 export const GATE_VERDICTS = ['regression', 'inconclusive', 'none'] as const;
@@ -61,6 +62,8 @@ export interface GateResult {
     firstSeed: number;
     alpha: number;
     looks: readonly Look[];
+    /** Pairs of simulated runs, or independent drills on real fabrics. */
+    samples: SampleDesign['name'];
   };
   verdict: GateVerdict;
   objectives: ObjectiveVerdict[];

@@ -13,7 +13,7 @@ import { Prng } from '../kernel/prng.js';
 
 /** Seeds up to which all choices of signs are gone through. */
 export const EXACT_SEEDS_MAX = 16;
-const MONTE_CARLO_DRAWS = 50_000;
+export const MONTE_CARLO_DRAWS = 50_000;
 /** Sums in another order differ in their last digits; what is this near counts as reached. */
 const ROUNDING = 1e-9;
 
@@ -51,8 +51,8 @@ const statistic = (sum: number, scale: number): number => (scale === 0 ? 0 : sum
 /** Smallest p-value that n seeds can give. */
 export const smallestP = (seeds: number): number => 2 ** -seeds;
 
-/** Counts how often a choice of signs gives at least what was observed. */
-class Tally {
+/** Counts how often a choice gives at least what was observed; NaN, a choice that tells nothing, counts as both. */
+export class Tally {
   private readonly worse: Float64Array;
   private readonly better: Float64Array;
   private total = 0;
@@ -64,10 +64,13 @@ class Tally {
 
   count(statistics: Float64Array): void {
     let most = -Infinity;
-    for (const value of statistics) if (value > most) most = value;
+    for (const value of statistics) {
+      if (Number.isNaN(value)) most = Infinity;
+      else if (value > most) most = value;
+    }
     for (let at = 0; at < statistics.length; at++) {
       if (most >= this.observed[at] - ROUNDING) this.worse[at]++;
-      if (statistics[at] <= this.observed[at] + ROUNDING) this.better[at]++;
+      if (!(statistics[at] > this.observed[at] + ROUNDING)) this.better[at]++;
     }
     this.total++;
   }

@@ -9,7 +9,7 @@ import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../experiments/definition/load.js';
 import { InputError, withPointer } from '../kernel/problem.js';
-import { checkGate, type CheckedGate } from './conduct/gate-input.js';
+import { checkGate, isReal, SIDES, type CheckedGate } from './conduct/gate-input.js';
 import type { GateSources } from './gate.entity.js';
 
 const document = z.record(z.string(), z.unknown());
@@ -46,10 +46,20 @@ export function gateOfSources({ suite, experiments, baseline, candidate, seeds }
     ...(seeds === undefined ? {} : { seeds }),
   };
   try {
-    return checkGate(input);
+    return refuseReal(checkGate(input));
   } catch (error) {
     throw error instanceof InputError ? inRequest(error) : error;
   }
+}
+
+/** Its runs would go on side by side, without the journal that undoes them whatever happens. */
+function refuseReal(gate: CheckedGate): CheckedGate {
+  if (!isReal(gate)) return gate;
+  const names = [...new Set(SIDES.map((side) => gate[side].metadata.name))];
+  const message = `${names.map((name) => `"${name}"`).join(' and ')}: a gate that a server makes takes simulated fabrics`;
+  const hint =
+    'fabricdrill gate SUITE --confirm FABRIC drills real ones, one run of this server after another';
+  throw InputError.at('--candidate', message, hint);
 }
 
 /** An error about a gate as one about the request: flags are its fields, all else stands in its suite. */

@@ -16,10 +16,11 @@ import { optionalReason, parseBody } from '../platform/http/body.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { GATE_FORMATS, gateFormat } from '../reports/catalog.js';
-import type { GateFormat } from '../reports/gate/format.js';
+import { quoteArgument } from '../reports/common/report.js';
+import type { GateFormat, GateReportOptions } from '../reports/gate/format.js';
 import { gateRequestSchema } from './gate-request.js';
 import { gateDetails, gateView } from './gate-view.js';
-import { GATE_STATES, OPEN_GATE_STATES, type GateEntity } from './gate.entity.js';
+import { GATE_STATES, OPEN_GATE_STATES, type GateEntity, type GateSources } from './gate.entity.js';
 import { GatesService } from './gates.service.js';
 
 const listQuery = z.strictObject({
@@ -110,7 +111,13 @@ export class GatesController {
     }
     if (gate.result === null) throw notYet(gate);
     response.setHeader('Content-Type', `${report.mediaType}; charset=utf-8`);
-    response.send(report.render(gate.result, {}));
+    response.send(report.render(gate.result, replayOptions(gate, request)));
+  }
+
+  @Get(':id/definition')
+  @ApiOperation({ summary: 'all documents of the gate: what makes the same gate again when it is posted' })
+  async definition(@Param('id') id: string): Promise<GateSources> {
+    return (await this.gates.get(id)).definition;
   }
 
   @Post(':id/abort')
@@ -127,6 +134,15 @@ export class GatesController {
 function accepted(request: Request): GateFormat | undefined {
   const type = request.accepts([JSON_TYPE, ...BY_TYPE.keys()]);
   return type === false || type === JSON_TYPE ? undefined : BY_TYPE.get(type);
+}
+
+/** Runs are the same wherever they are made, so that the command line does any of them again from the gate's documents. */
+function replayOptions({ id }: GateEntity, request: Request): GateReportOptions {
+  const server = quoteArgument(`${request.protocol}://${request.host}`);
+  const command = `FABRICDRILL_URL=${server} fabricdrill gate ${id}`;
+  const replay: GateReportOptions['replay'] = (experiment, seed) =>
+    `${command} --only ${quoteArgument(experiment)} --seed ${seed}`;
+  return { command, replay };
 }
 
 const notYet = (gate: GateEntity): Error =>

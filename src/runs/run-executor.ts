@@ -232,6 +232,7 @@ export class RunExecutor {
             verdict: judgement.verdict,
             truth: judgement.truth,
             reasons: judgement.reasons,
+            ...(judgement.doubts.length === 0 ? {} : { doubts: judgement.doubts }),
             ...(judgement.notes.length === 0 ? {} : { notes: judgement.notes }),
             ...(judgement.alignments.length === 0 ? {} : { alignments: judgement.alignments }),
           }),

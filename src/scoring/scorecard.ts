@@ -130,6 +130,8 @@ export interface Scorecard {
   truth: PublishedTruth[];
   /** Why the state is what it is, one sentence each; empty when passed. */
   reasons: string[];
+  /** Why its figures prove nothing, whatever the objectives; left out where they do. */
+  doubts?: string[];
   /** What a reader of the scores should know beside them; left out where there is nothing. */
   notes?: string[];
   /** Left out where no fault had a trigger. */

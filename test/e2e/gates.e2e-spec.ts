@@ -4,9 +4,17 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiClient } from '../../src/cli/api-client.js';
+import { createContext } from '../../src/cli/context.js';
+import { GateDrills } from '../../src/cli/gate-drills.js';
+import { Interrupts } from '../../src/cli/interrupts.js';
+import { refuseFiles } from '../../src/experiments/definition/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
+import { runSide } from '../../src/gates/conduct/side-run.js';
 import {
   compileProgram,
   startProgram,
@@ -21,10 +29,11 @@ import { until } from '../support/until.js';
 jest.setTimeout(240_000);
 
 /** The file of the threads is named by its address only, which the compiler of tests does not follow. */
+const THREADS = `if (Number.isNaN(1)) await import('./src/gates/conduct/side-worker.js');`;
 const WORKER = `
   import { serveUntilSignal } from './src/cli/service.js';
   import { loadConfig } from './src/platform/config/config.js';
-  if (Number.isNaN(1)) await import('./src/gates/conduct/side-worker.js');
+  ${THREADS}
   const gates = { lockMs: 2000, sweepMs: 300, quietS: 1 };
   await serveUntilSignal(loadConfig(), { api: false, worker: true, gates }, () => process.stdout.write('ready\\n'));
 `;
@@ -67,7 +76,7 @@ let program: ChildProgram;
 let commandLine: ChildProgram;
 beforeAll(() => {
   program = compileProgram(WORKER);
-  commandLine = compileProgram(`import './src/cli.js';`);
+  commandLine = compileProgram(`import './src/cli.js';\n${THREADS}`);
 });
 afterAll(() => {
   program.remove();
@@ -143,6 +152,13 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     );
     const { candidate: _, ...without } = gateOf(slower('s'));
     expect(await refused(without)).toMatch(/^\/candidate neither the request nor the suite/);
+    const real = fabricDocument('lab', { driver: 'linux', lab: { prefix: 'lab' } });
+    expect(await refused(gateOf(real))).toMatch(
+      /^\/candidate "lab" is a real fabric and "today" a simulated/,
+    );
+    expect(await refused({ ...gateOf(real), baseline: real })).toMatch(
+      /^\/candidate "lab": .*takes simulated/,
+    );
     // a fabric on which no experiment finds what it is about
     expect(await refused(gateOf(fabricDocument('idle', { jobs: [] })))).toMatch(
       /^\/suite\/spec\/experiments\/0 "cut" can’t be compared: it can not be run on the candidate/,
@@ -180,7 +196,10 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     const report = (query: string, accept = '*/*') => service.client.get(`${address}${query}`, { accept });
     expect((await report('?format=junit')).text).toMatch(/<failure type="regression"/);
     expect((await report('', 'text/markdown')).text).toMatch(/^## fabricdrill gate failed/);
-    expect((await report('?format=json')).body).toMatchObject(gate.result);
+    const { command, ...json } = (await report('?format=json')).body as { command: string };
+    expect(json).toMatchObject(gate.result);
+    const id = address.split('/').at(-1)!;
+    expect(command).toBe(`FABRICDRILL_URL=${service.url} fabricdrill gate ${id}`);
     expect((await report('?format=pdf')).body.errors[0].message).toMatch(/unknown format "pdf".*junit/);
     const again = await ended(await start(gateOf(slower('slow'))));
     expect(again).toMatchObject({ state: 'failed', progress: { made: 0, done: 10 } });
@@ -204,9 +223,42 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
       expect(asked.stdout).toMatch(/^::error file=suite.yaml,line=\d+,title=regression/);
       expect(asked.stdout).toContain('gate suite.yaml --baseline today --candidate slow --only cut --seed');
       expect(asked.code).toBe(1);
+      // a report of the server names a command, too, which needs none of these files
+      const id = /^gate ([0-9a-f-]{36}) /.exec(asked.stderr)![1];
+      const text = (await service.client.get(`/v1/gates/${id}?format=junit`)).text;
+      const again = new RegExp(
+        `FABRICDRILL_URL=${service.url} fabricdrill (gate ${id} --only cut --seed \\d+)`,
+      );
+      const replayed = await commanded(again.exec(text)![1].split(' '), tmpdir(), environment);
+      expect([replayed.code, replayed.stderr]).toEqual([0, '']);
+      expect(replayed.stdout).toMatch(/cut +training.step_time_s +\S+ +\S+ +s +differs/);
+      const other = await commanded(['gate', id, '--candidate', 'today'], folder, environment);
+      expect([other.code, other.stderr]).toEqual([2, expect.stringMatching(/--candidate.*own fabrics/)]);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('makes the drills of a gate between real fabrics by ordinary runs, with the same figures', async () => {
+    const { suite, experiments, baseline } = gateOf(null) as Record<string, Json> & { experiments: Json[] };
+    const fabric = loadFabric(baseline, refuseFiles);
+    const experiment = loadExperiment(experiments[0], refuseFiles);
+    const notes: string[] = [];
+    const silent = new EventEmitter() as unknown as NodeJS.Process;
+    const drills = new GateDrills(new ApiClient(service.url, service.config.token), {
+      source: { reference: 'suite.yaml', suite: loadSuite(suite, refuseFiles), experiments: [experiment] },
+      sides: { baseline: fabric, candidate: fabric },
+      up: false,
+      interrupts: new Interrupts({ first: () => undefined, second: () => undefined }, 0, silent),
+      context: { ...createContext(service.config), note: (text) => void notes.push(text) },
+    });
+    const task = (seed: number) => ({ experiment: 0, side: 'candidate', seed }) as const;
+    // asked for at once, made one after another
+    const [third, fourth] = await Promise.all([drills.execute(task(3)), drills.execute(task(4))]);
+    expect(notes.map((note) => /seed \d$/.exec(note)?.[0])).toEqual(['seed 3', 'seed 4']);
+    const simulated = await runSide(experiment.value, fabric.value, 3, { diagnosis: true, twin: true });
+    expect(third.outcome).toEqual(simulated);
+    expect(fourth.outcome.figures).not.toEqual(simulated.figures);
   });
 
   it('gives the first gate back for a repeated key, and takes stored fabrics and experiments', async () => {

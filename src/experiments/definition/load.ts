@@ -10,6 +10,7 @@ import { listChoices, nearestHint } from '../../kernel/nearest.js';
 import { describeIssues } from '../../kernel/schema-issues.js';
 import { InputError, toPointer, type InputIssue } from '../../kernel/problem.js';
 import { planLooks } from '../../gate/looks.js';
+import { INDEPENDENT } from '../../gate/samples.js';
 import { parseObjectives } from '../../gate/objective.js';
 import { parseSuiteObjectives } from '../../gate/suite-objective.js';
 import { parseDocuments, type LocatedDocument } from './document.js';
@@ -132,7 +133,8 @@ function checkMeaning(definition: Definition): void {
   if (kind === 'Schedule') rulesOf(spec);
   if (kind !== 'Suite') return;
   parseSuiteObjectives(spec.objectives, undefined);
-  planLooks(spec.seeds, spec.alpha);
+  // drills on real fabrics need fewest; what simulated ones need is checked beside their fabrics
+  planLooks(spec.seeds, spec.alpha, '/spec/seeds', INDEPENDENT);
 }
 
 function kindOf(value: unknown): Kind {

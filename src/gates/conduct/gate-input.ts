@@ -5,6 +5,7 @@ import type { Experiment } from '../../experiments/definition/experiment.js';
 import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
 import type { Suite } from '../../experiments/definition/suite.js';
 import { planLooks, type Look } from '../../gate/looks.js';
+import { INDEPENDENT, PAIRED, type SampleDesign } from '../../gate/samples.js';
 import { parseSuiteObjectives, type SuiteObjective } from '../../gate/suite-objective.js';
 import { unsupportedError } from '../../drill/plan.js';
 import { InputError, type InputIssue } from '../../kernel/problem.js';
@@ -27,11 +28,16 @@ export interface CheckedGate extends GateInput {
   seeds: number;
   objectives: SuiteObjective[];
   looks: Look[];
+  /** Pairs of simulated runs, or independent drills on real fabrics. */
+  samples: SampleDesign;
 }
+
+/** Whether its runs are drills on real fabrics, which take the time they take, one at a time. */
+export const isReal = ({ samples }: Pick<CheckedGate, 'samples'>): boolean => samples === INDEPENDENT;
 
 /**
  * @throws InputError for two experiments of one name, an objective on an experiment that is not there, too few seeds, or
- *   a fabric that is not simulated
+ *   a real fabric beside a simulated one
  */
 export function checkGate(input: GateInput): CheckedGate {
   const { suite, experiments } = input;
@@ -43,16 +49,26 @@ export function checkGate(input: GateInput): CheckedGate {
       `this suite has two experiments named "${names[twice]}"`,
     );
   }
-  for (const side of SIDES) {
-    const { metadata, spec } = input[side];
-    if (spec.driver === 'simulated') continue;
-    const message = `"${metadata.name}" is a real fabric; a gate runs every experiment many times over and takes simulated ones`;
-    throw InputError.at(`--${side}`, message, 'describe the fabric as a simulated one, its twin');
-  }
   const objectives = parseSuiteObjectives(suite.spec.objectives, names);
   const seeds = input.seeds ?? suite.spec.seeds;
-  const looks = planLooks(seeds, suite.spec.alpha, input.seeds === undefined ? '/spec/seeds' : '--seeds');
-  return { ...input, seeds, objectives, looks };
+  const samples = samplesFor(input);
+  const pointer = input.seeds === undefined ? '/spec/seeds' : '--seeds';
+  return {
+    ...input,
+    seeds,
+    objectives,
+    samples,
+    looks: planLooks(seeds, suite.spec.alpha, pointer, samples),
+  };
+}
+
+/** Simulated runs of one seed share their draws; drills on real fabrics share nothing but a target. */
+function samplesFor({ baseline, candidate }: GateInput): SampleDesign {
+  const [before, after] = [baseline, candidate].map(({ spec }) => spec.driver === 'simulated');
+  if (before === after) return before ? PAIRED : INDEPENDENT;
+  const [real, other] = before ? [candidate, baseline] : [baseline, candidate];
+  const message = `"${real.metadata.name}" is a real fabric and "${other.metadata.name}" a simulated one; what differs between them is not the change alone`;
+  throw InputError.at('--candidate', message, 'compare two real fabrics, or two simulated ones');
 }
 
 /**

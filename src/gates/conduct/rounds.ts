@@ -73,7 +73,7 @@ export class GateRounds {
         baseline: gate.baseline.metadata.name,
         candidate: gate.candidate.metadata.name,
         version,
-        ...{ seeds, firstSeed: spec.firstSeed, alpha: spec.alpha, looks },
+        ...{ seeds, firstSeed: spec.firstSeed, alpha: spec.alpha, looks, samples: gate.samples.name },
       },
       verdict: worstVerdict(objectives.map(({ verdict }) => verdict)),
       objectives,
@@ -85,9 +85,10 @@ export class GateRounds {
 
   private begin(first: ReadonlyMap<number, SeedRuns[]>): Comparison {
     this.refused = new Map([...first].flatMap(([at, [runs]]) => refusedBy(this.names[at], runs)));
-    const { objectives, looks, suite } = this.gate;
+    const { objectives, looks, samples, suite } = this.gate;
     const { alpha, firstSeed: seed } = suite.spec;
-    return new Comparison({ objectives, experiments: this.names, looks, alpha, seed }, this.refused);
+    const design = { objectives, experiments: this.names, looks, samples, alpha, seed };
+    return new Comparison(design, this.refused);
   }
 
   /** Looks at what there is until more is needed. */
@@ -102,12 +103,12 @@ export class GateRounds {
     return [];
   }
 
-  /** Both sides of each seed that comes next, until there are so many seeds. */
+  /** Both sides of each seed that comes next, until there are so many seeds. What drifts in time hits either first. */
   private tasks(experiment: number, seeds: number): SideTask[] {
     const { firstSeed } = this.gate.suite.spec;
     const [from, to] = [this.seedsDone[experiment], seeds];
     return Array.from({ length: Math.max(0, to - from) }, (_, at) => firstSeed + from + at).flatMap((seed) =>
-      SIDES.map((side) => ({ experiment, side, seed })),
+      turns(seed).map((side) => ({ experiment, side, seed })),
     );
   }
 
@@ -116,12 +117,16 @@ export class GateRounds {
     for (let at = 0; at < this.round.length; at += SIDES.length) {
       const { experiment, seed } = this.round[at];
       const own = pairs.get(experiment) ?? [];
-      own.push({ seed, baseline: outcomes[at], candidate: outcomes[at + 1] });
+      const [first, second] = [outcomes[at], outcomes[at + 1]];
+      const [baseline, candidate] = this.round[at].side === 'baseline' ? [first, second] : [second, first];
+      own.push({ seed, baseline, candidate });
       pairs.set(experiment, own);
     }
     return pairs;
   }
 }
+
+const turns = (seed: number): readonly Side[] => (seed % 2 === 0 ? [...SIDES].reverse() : SIDES);
 
 function refusedBy(name: string, runs: SeedRuns): [string, string][] {
   for (const side of SIDES) {

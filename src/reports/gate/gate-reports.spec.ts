@@ -27,6 +27,7 @@ const passed: GateResult = {
     firstSeed: 1,
     alpha: 0.05,
     looks: [{ seeds: 16, level: 0.05 }],
+    samples: 'paired',
   },
   verdict: 'none',
   objectives: [
