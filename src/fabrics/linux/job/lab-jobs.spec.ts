@@ -186,6 +186,17 @@ describe('a job on a lab', () => {
     expect(hostAt(2)).toBe(from);
   });
 
+  it('loses no step when one of its ranks is told to end by whoever runs it', async () => {
+    const lab = open(job());
+    const told = listen(lab);
+    await lab.start();
+    await until(() => told.steps.length >= 3, 'the first steps');
+    process.kill(Number(processes()[1].split('-')[0]), 'SIGTERM');
+    await until(() => told.lines.some((line) => line.startsWith('resumed')), 'the restart');
+    expect(told.lines.find((line) => line.startsWith('resumed'))).toMatch(/, 0 again$/);
+    expect(told.lines).not.toContain('failed');
+  });
+
   it('refuses moves that can not be, and changes nothing then', async () => {
     const lab = open(
       job(),

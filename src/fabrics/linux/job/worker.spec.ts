@@ -5,7 +5,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastCommonCheckpoint, readCheckpoint, writeCheckpoint } from './checkpoint-file.js';
-import { WORKER_EXIT, type WorkerConfiguration } from './protocol.js';
+import { until } from '../../../../test/support/until.js';
+import { jsonLines, WORKER_EXIT, type WorkerConfiguration, type WorkerReport } from './protocol.js';
 import { buildPrograms } from './testing/built-programs.js';
 
 let folder: string;
@@ -43,6 +44,29 @@ describe('a worker', () => {
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(WORKER_EXIT.leaseOver);
     expect(performance.now() - began).toBeGreaterThan(600);
+  });
+
+  it('says that it was told to end, and goes on until it is ordered to stop, with a checkpoint', async () => {
+    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const said: WorkerReport[] = [];
+    const read = jsonLines(
+      (line) => said.push(line as WorkerReport),
+      (line) => said.push({ report: 'failed', rank: 0, atNs: 0, reason: line }),
+    );
+    child.stdout.setEncoding('utf8').on('data', read);
+    const has = (report: WorkerReport['report']): Promise<void> =>
+      until(() => said.some((one) => one.report === report), report);
+    child.stdin.write(`${JSON.stringify({ ...alone, folder, leaseNs: 60e9 })}\n{"order":"connect"}\n`);
+    await has('step');
+    child.kill('SIGTERM');
+    await has('told-to-end');
+    const steps = said.filter(({ report }) => report === 'step').length;
+    await until(() => said.filter(({ report }) => report === 'step').length > steps + 1, 'more steps');
+    child.stdin.write('{"order":"stop-after","step":1}\n');
+    await has('stopped');
+    expect(said.slice(-2).map(({ report }) => report)).toEqual(['checkpoint', 'stopped']);
+    child.stdin.end();
+    expect(await once(child, 'exit')).toEqual([WORKER_EXIT.leaseOver, null]);
   });
 
   it('says why it can not go on: a checkpoint that is damaged', async () => {
