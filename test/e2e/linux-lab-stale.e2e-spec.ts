@@ -59,8 +59,7 @@ function kernelNextHops(name: string): number[] {
 
   beforeAll(async () => {
     cli = await LabCli.open();
-    stale = await cli.up(lab(true));
-    cured = await cli.up(lab(false));
+    [stale, cured] = await Promise.all([cli.up(lab(true)), cli.up(lab(false))]);
   });
 
   afterAll(async () => {

@@ -14,19 +14,10 @@ import { buildPrograms } from '../job/testing/built-programs.js';
 import { buildLab } from '../lab/build.js';
 import { Lab } from '../lab/lab.js';
 import { removeLab } from '../lab/remove.js';
-import { requireMachine } from '../lab/requirements.js';
+import { whyNoLab } from '../../../../test/support/linux-lab.js';
 import { LabCollector } from './collector.js';
 
-function whyNoLab(): string | undefined {
-  try {
-    requireMachine();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-const why = whyNoLab();
-if (why !== undefined) console.warn(`skipped: telemetry of a real lab: ${why}`);
+const why = whyNoLab('telemetry of a real lab');
 
 const name = `t${process.pid.toString(36)}`;
 const definition = {
