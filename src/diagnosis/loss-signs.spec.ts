@@ -181,3 +181,43 @@ describe('a NIC that stands still behind a loss elsewhere', () => {
     expect(verdict.culprits.map(({ element }) => element.id)).toEqual([uplink]);
   });
 });
+
+describe('a silent loss between switches that no liveness session watches', () => {
+  const sender = topology.ports.find(({ name }) => name === 'leaf-1/p6')!;
+  const link = topology.links[sender.link];
+  const ends = [sender.name, 'spine-2/p1'];
+
+  /** Counters that do not show it, and routes that leave these ports when a hold time is over, at 30 s. */
+  function withRoutes(trouble: Trouble, gone: readonly string[]): DiagnosisInput {
+    const input = scene([trouble]);
+    const heard = input.evidence.series.filter(
+      ({ metric }) => metric !== 'bfd_session_status' && !/^port_[rt]x_bytes$/.test(metric),
+    );
+    const routes = topology.ports
+      .filter(({ nic }) => nic < 0)
+      .map(({ name }) =>
+        polled('route_port_prefixes', portId(name), (second) =>
+          gone.includes(name) && second >= 30 && second < 42 ? 0 : 4,
+        ),
+      );
+    return withSeries({ ...input, evidence: { ...input.evidence, series: heard } }, routes);
+  }
+
+  const lost: Trouble = { type: 'one-way', at: sender.index, from: 20.3, to: 40 };
+
+  it('is named by the routes that leave both ends of a link whose ports stay up', () => {
+    const [culprit] = diagnose(withRoutes(lost, ends)).culprits;
+    expect(culprit).toMatchObject({ kind: 'one-way-loss', element: { id: link.id }, direction: 'both' });
+  });
+
+  it('is not blamed on a link of which one end alone loses its routes', () => {
+    const { culprits } = diagnose(withRoutes(lost, ends.slice(0, 1)));
+    expect(culprits.map(({ element }) => element.id)).not.toContain(link.id);
+  });
+
+  it('is not what routes tell of a link that was cut', () => {
+    const cut: Trouble = { type: 'cut', at: sender.link, from: 30, to: 40 };
+    const { culprits } = diagnose(withRoutes(cut, ends));
+    expect(culprits).toMatchObject([{ kind: 'link-down', element: { id: link.id } }]);
+  });
+});

@@ -10,6 +10,7 @@ import type { Fabric } from '../../src/fabrics/contract/fabric.js';
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';
 import { EnvironmentError } from '../../src/kernel/problem.js';
+import { identityOf } from '../../src/platform/process-identity.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { inNamespace, labDefinition, labDown, labNamespaces, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
@@ -138,6 +139,20 @@ if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js')
     await fabric.close();
   });
 
+  it('that has lost a namespace is not drilled, and is removed with what still runs in it', async () => {
+    const name = `${definition.name}-spine-1`;
+    const pids = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).trim().split('\n');
+    expect(pids.length).toBeGreaterThan(0);
+    execFileSync('ip', ['netns', 'del', name]);
+    await expect(open()).rejects.toThrow(
+      new RegExp(`no longer whole: the network namespace ${name} is gone`),
+    );
+    await labDown(definition);
+    expect(pids.filter((pid) => identityOf(Number(pid)) !== undefined)).toEqual([]);
+    expect(namespaces()).toEqual([]);
+    await labUp(definition);
+  });
+
   it('that is up is not built again', async () => {
     await expect(labUp(definition)).rejects.toThrow(/is up already/);
     expect(namespaces()).toHaveLength(5);
@@ -165,7 +180,10 @@ if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js')
     const taken = labDefinition(spec);
     const name = `${taken.name}-host-1`;
     execFileSync('ip', ['netns', 'add', name]);
+    const lab = { ...definition.spec.lab, prefix: definition.name };
+    const sameNames = { ...taken, spec: { ...taken.spec, lab } } as typeof taken;
     try {
+      await expect(labUp(sameNames)).rejects.toThrow(`the lab "${definition.name}" has made`);
       await expect(labUp(taken)).rejects.toThrow(EnvironmentError);
       await labDown(definition);
       expect(namespaces()).toEqual([foreign]);

@@ -12,11 +12,13 @@ import type { DrillRecord } from '../../../src/drill/record.js';
 import { experimentSchema } from '../../../src/experiments/definition/experiment.js';
 import { openFabric } from '../../../src/fabrics/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../../src/fabrics/contract/definition.js';
+import { Lab } from '../../../src/fabrics/linux/lab/lab.js';
 import { EnvironmentError } from '../../../src/kernel/problem.js';
 import type { Evidence } from '../../../src/telemetry/series.js';
 import type { FaultClass } from '../corpus/fault-entry.js';
 import { grade, truthOf, type Grade } from '../grade.js';
 import type { CaseRun } from '../run-case.js';
+import { DropCounter, type DropCount } from './drop-count.js';
 
 /** One fault that the lab is drilled with. */
 export interface LabCase {
@@ -132,6 +134,8 @@ export interface LabResult {
   run: CaseRun;
   grade: Grade;
   truth: string;
+  /** Where the fault damages frames. */
+  drops?: DropCount;
   /** Of its recovery, as scored. */
   metrics: Readonly<Record<string, unknown>>;
 }
@@ -164,11 +168,18 @@ export async function drillLab(
     const plan = await planDrill({ name: one.name, spec: experiment.spec, fabric, seed });
     let evidence: Evidence | undefined;
     let record: DrillRecord | undefined;
+    let drops: DropCount | undefined;
+    const impairments = plan.faults.flatMap((fault) => fault.impairments.map(({ impairment }) => impairment));
+    const counter = DropCounter.of(fabric, Lab.from(definition), impairments);
     const judgement = await runDrill({
       ...{ plan, fabric, objectives: [], diagnose: false },
       journal: { intend: nothing, applied: nothing, verified: nothing, failed: nothing },
       hooks: {
-        ...{ state: nothing, progress: () => undefined, verdict: nothing },
+        ...{ progress: () => undefined, verdict: nothing },
+        state: async (state) => {
+          if (state === 'baseline') await counter?.begin();
+          if (state === 'reverting') drops = await counter?.count();
+        },
         evidence: async (observed) => void (evidence = observed),
         truth: async (_, course) => void (record = course),
       },
@@ -181,13 +192,14 @@ export async function drillLab(
     const verdict = diagnose({ topology, jobs, evidence });
     const run: CaseRun = {
       ...{ topology, jobs, evidence, raw: evidence, twin: null, alone: [], truth: [...record.truth] },
-      impairments: plan.faults.flatMap((fault) => fault.impairments.map(({ impairment }) => impairment)),
+      impairments,
       expectedMetrics: plan.faults.flatMap((fault) => fault.expectedMetrics),
       ...{ exposedJobs: record.exposedJobs, injectedNs: record.injectedNs, liftedNs: record.revertedNs },
     };
     return {
       ...{ case: one, seed, plan, record, evidence, verdict, run },
       ...{ grade: grade(run, verdict), truth: truthOf(run) },
+      ...(drops === undefined ? {} : { drops }),
       metrics: judgement.scores.recovery.metrics,
     };
   } finally {

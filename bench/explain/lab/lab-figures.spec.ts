@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SeriesBuilder, type Evidence } from '../../../src/telemetry/series.js';
+import type { DropCount } from './drop-count.js';
 import type { LabResult } from './lab-drill.js';
 import { figuresOf } from './lab-figures.js';
 
@@ -82,9 +83,26 @@ describe('figures of drills on a lab', () => {
     expect(figure('lab-link-down', 'longest_flow_gap_s', stalled)).toBeCloseTo(0.55, 9);
   });
 
+  it('hold what was dropped against its probability, in standard deviations of a binomial count', () => {
+    const dropping = (drops: DropCount): LabResult => ({ ...drill({}), drops });
+    const off = (drops: DropCount): number | null =>
+      figure('lab-optic-error', 'drop_ratio_off_by', dropping(drops));
+    // √(10 000 × 0.1 × 0.9) = 30
+    expect(off({ seen: 10_000, dropped: 1000, probability: 0.1 })).toBe(0);
+    expect(off({ seen: 10_000, dropped: 1090, probability: 0.1 })).toBeCloseTo(3, 9);
+    expect(off({ seen: 10_000, dropped: 880, probability: 0.1 })).toBeCloseTo(4, 9);
+    expect(off({ seen: 0, dropped: 0, probability: 0.1 })).toBeNull();
+  });
+
   it('are not known from evidence that does not tell', () => {
     const nothing = drill({});
-    for (const name of ['lab-link-down', 'lab-blackhole', 'lab-blackhole-no-bfd', 'lab-job-migration']) {
+    for (const name of [
+      'lab-link-down',
+      'lab-optic-error',
+      'lab-blackhole',
+      'lab-blackhole-no-bfd',
+      'lab-job-migration',
+    ]) {
       for (const { of } of figuresOf(name)) expect(of(nothing)).toBeNull();
     }
   });

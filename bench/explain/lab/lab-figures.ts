@@ -8,12 +8,13 @@
 import { jobId } from '../../../src/kernel/elements.js';
 import { EvidenceIndex } from '../../../src/telemetry/series.js';
 import type { Yardstick } from '../../row.js';
+import { deviationsOff } from './drop-count.js';
 import type { LabResult } from './lab-drill.js';
 
 export interface LabFigure {
   measure: string;
   yardstick: Yardstick;
-  /** Of one drill, s; null where it does not tell. */
+  /** Of one drill, in the unit of the yardstick; null where it does not tell. */
   of(result: LabResult): number | null;
   /** Which of several drills is told: the worst unless a least is asked for. */
   best?: true;
@@ -95,6 +96,13 @@ const FIGURES: Readonly<Record<string, readonly LabFigure[]>> = {
     { measure: 'longest_flow_gap_s', yardstick: { ...S, floor: 0.5 }, of: longestGap },
     { measure: 'routes_left_s', yardstick: { ...S, floor: 0.5 }, of: routesLeft },
     { measure: 'ecmp_back_s', yardstick: { ...S, floor: 6 }, of: pathsBack },
+  ],
+  'lab-optic-error': [
+    {
+      measure: 'drop_ratio_off_by',
+      yardstick: { unit: 'sigma', floor: 4 },
+      of: ({ drops }) => (drops === undefined ? null : deviationsOff(drops)),
+    },
   ],
   'lab-blackhole': [
     { measure: 'bfd_detected_s', yardstick: { ...S, floor: 2 }, of: bfdDown },

@@ -105,7 +105,7 @@ function rowsOf(one: LabCase, results: readonly LabResult[]): BenchRow[] {
       const why = values.length === 0 ? 'the evidence of no drill tells' : 'in some drill it never came';
       const floor = figure.yardstick.floor ?? null;
       return {
-        ...unmeasured(one.name, figure.measure, 's', why),
+        ...unmeasured(one.name, figure.measure, figure.yardstick.unit, why),
         floor,
         meetsFloor: floor === null ? null : false,
       };

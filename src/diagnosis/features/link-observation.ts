@@ -12,7 +12,7 @@ import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { observeDevices } from './device-observation.js';
 import type { DeviceObservation } from './device-observation.js';
-import { cutOut, freshCount, isStateKnown, rises, spansAt, union } from './samples.js';
+import { cutOut, freshCount, isStateKnown, rises, spansAt, stateSpans, union } from './samples.js';
 import type { Increment, StateSpan } from './samples.js';
 import { quantile } from './statistics.js';
 
@@ -47,6 +47,11 @@ export interface LinkObservation {
   ends: readonly [EndObservation, EndObservation];
   /** Stretches in which at least one end was down. */
   episodes: readonly Interval[];
+  /**
+   * Stretches in which neither end was a next hop for anything any more, where routing tells it and no liveness session
+   * does: a neighbour that lost its own routes takes them from one end, a session that ended takes them from both.
+   */
+  withoutRoutes: readonly Interval[];
   /** `sentBy[0]`: what the first end sent; `sentBy[1]`: what the second sent. */
   sentBy: readonly [Conservation, Conservation];
 }
@@ -75,7 +80,8 @@ function observeLinks(context: Context, devices: readonly DeviceObservation[]): 
     const [lower, upper] = context.endsOf(link);
     const ends = [observeEnd(context, devices, lower), observeEnd(context, devices, upper)] as const;
     const episodes = union([...ends[0].down, ...ends[1].down]);
-    return { link, ends, episodes, sentBy: believed[link.index] };
+    const withoutRoutes = ends.some(({ bfdKnown }) => bfdKnown) ? [] : routesGone(context, ends);
+    return { link, ends, episodes, withoutRoutes, sentBy: believed[link.index] };
   });
 }
 
@@ -138,6 +144,25 @@ function observeEnd(context: Context, devices: readonly DeviceObservation[], por
     bfdDown: zero(bfd),
     bfdKnown: isStateKnown(bfd),
   };
+}
+
+function routesGone(context: Context, [lower, upper]: LinkObservation['ends']): Interval[] {
+  const gone = ({ port, silent }: EndObservation): readonly Interval[] => {
+    const spans = stateSpans(context.readPort('route_port_prefixes', port), context.window.toNs);
+    const lost = spans.filter(({ value }, index) => value === 0 && index > 0);
+    return lost.length === 0 ? lost : cutOut(lost, silent);
+  };
+  const others = gone(upper);
+  return others.length === 0
+    ? []
+    : gone(lower).flatMap((one) =>
+        others
+          .filter((other) => overlaps(one, other))
+          .map((other) => ({
+            fromNs: Math.max(one.fromNs, other.fromNs),
+            toNs: Math.min(one.toNs, other.toNs),
+          })),
+      );
 }
 
 function sentOver(context: Context, from: number, to: number, toleranceBytes: number): Conservation {

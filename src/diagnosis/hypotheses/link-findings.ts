@@ -11,6 +11,7 @@ import type { EndObservation, LinkObservation } from '../features/link-observati
 import { observeLight, observeSignals } from '../features/signal.js';
 import type { Light } from '../features/signal.js';
 import { freshCount, freshSamples, rises, samplesWithin, union } from '../features/samples.js';
+import { stallUnderWayNs } from '../features/stall.js';
 import type { Nic } from '../../topology/model.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
@@ -50,17 +51,17 @@ export function stallOf(context: Context, { ends }: LinkObservation): Interval |
 
 /**
  * Not asked where it did not happen: a NIC that is idle, or whose other port works, does not stall. Nor where another
- * link loses bytes meanwhile and this one does not: a loss anywhere on the way stops the NIC just as well; nor where the
- * NIC itself pauses its switch, and so takes nothing. Where clocks differ bytes clear no link, and of many NICs that stand
- * still together none is singled out.
+ * link loses bytes meanwhile, or its session in the end, and this one does not: a loss anywhere on the way stops the NIC
+ * just as well; nor where the NIC itself pauses its switch, and so takes nothing. Where clocks differ bytes clear no link,
+ * and of many NICs that stand still together none is singled out.
  */
 function connectionsStall(context: Context, observation: LinkObservation): boolean | null {
   const stall = stallOf(context, observation);
   if (stall === null) return null;
-  if (losesDuring(observation, stall)) return true;
+  if (losesDuring(context, observation, stall)) return true;
   const elsewhere = context
     .once(losingLinks)
-    .some((other) => other.link !== observation.link && losesDuring(other, stall));
+    .some((other) => other.link !== observation.link && losesDuring(context, other, stall));
   const nic = context.topology.nics[context.topology.ports[observation.ends[0].port].nic];
   if (elsewhere || pausesItsSwitch(context, nic, stall) === true) return null;
   const together = (): number =>
@@ -73,10 +74,23 @@ const MOST_TOGETHER = 3;
 
 /** Few in a fabric of any size. */
 const losingLinks = (context: Context): LinkObservation[] =>
-  context.once(observeAllLinks).filter(({ sentBy }) => sentBy.some(({ began }) => began !== null));
+  context
+    .once(observeAllLinks)
+    .filter(
+      ({ sentBy, withoutRoutes }) => withoutRoutes.length > 0 || sentBy.some(({ began }) => began !== null),
+    );
 
-const losesDuring = ({ sentBy }: LinkObservation, during: Interval): boolean =>
-  sentBy.some(({ began }) => began !== null && overlaps(began, during));
+/** Routing ends its session a hold time late: what stood still by then stood still for the same loss. */
+const losesDuring = (
+  context: Context,
+  { sentBy, withoutRoutes }: LinkObservation,
+  during: Interval,
+): boolean =>
+  sentBy.some(({ began }) => began !== null && overlaps(began, during)) ||
+  withoutRoutes.some(({ fromNs }) => {
+    const stallNs = stallUnderWayNs(context, fromNs);
+    return stallNs !== null && overlaps({ fromNs: stallNs, toNs: fromNs }, during);
+  });
 
 /** Polls at the two ends of a stall may have caught traffic. */
 const STALL_MARGIN_NS = 1e9;
@@ -195,24 +209,23 @@ export function lightLost(context: Context, { ends, episodes }: LinkObservation)
   return readings.some((reading) => reading.value <= DARK_DBM);
 }
 
-/** Stretches in which a liveness session was down although no port was, nor had just been. */
-export function lonelySessionLosses({ ends, episodes }: LinkObservation): Interval[] {
-  return ends
-    .flatMap((end) => end.bfdDown)
-    .filter(
-      (loss) =>
-        !episodes.some((episode) =>
-          overlaps(
-            { fromNs: loss.fromNs - SESSION_FOLLOWS_PORT_NS, toNs: loss.toNs + SESSION_FOLLOWS_PORT_NS },
-            episode,
-          ),
+/** Stretches in which a liveness session was down, or routing had ended its own, although no port was, nor had just been. */
+export function lonelySessionLosses({ ends, episodes, withoutRoutes }: LinkObservation): Interval[] {
+  return [...ends.flatMap((end) => end.bfdDown), ...withoutRoutes].filter(
+    (loss) =>
+      !episodes.some((episode) =>
+        overlaps(
+          { fromNs: loss.fromNs - SESSION_FOLLOWS_PORT_NS, toNs: loss.toNs + SESSION_FOLLOWS_PORT_NS },
+          episode,
         ),
-    );
+      ),
+  );
 }
 
 function sessionLostWhileUp(observation: LinkObservation): boolean | null {
-  if (!observation.ends.some((end: EndObservation) => end.bfdKnown)) return null;
-  return lonelySessionLosses(observation).length > 0;
+  if (lonelySessionLosses(observation).length > 0) return true;
+  // Routing may take longer to miss its neighbour than the loss lasts: that it did not is no sign.
+  return observation.ends.some((end: EndObservation) => end.bfdKnown) ? false : null;
 }
 
 const RETRANSMISSIONS = [

@@ -41,7 +41,7 @@ function lossReason(culprit: Explanation): string {
   }
   return shows('all-its-connections-stall')
     ? 'Everything that its NIC sends and receives stood still, while its partners went on with others.'
-    : 'The liveness session failed, but no lost bytes were counted.';
+    : 'The session between its ends failed, but no lost bytes were counted.';
 }
 
 function hypothesise(context: Context, { links }: Observations): Candidate[] {

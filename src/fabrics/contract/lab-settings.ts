@@ -33,6 +33,12 @@ export const labSettingsSchema = z
     sendBuffer: bytes(8192, 1e8, '64kB').describe(
       'most that a connection of a host has under way; below queueLimit one connection alone loses nothing',
     ),
+    leastTimeout: durationNs
+      .refine((ns) => ns >= 5e6 && ns <= 10e9, 'must be from 5ms to 10s')
+      .prefault('50ms')
+      .describe(
+        'least retransmission timeout of TCP on the hosts (rto_min of their route; 200ms is the default of Linux); receivers may delay an acknowledgement by 40 ms',
+      ),
     bgpConnectRetry: durationNs.prefault('1s').describe('BGP connect timer, whole seconds'),
     undoMargin: durationNs
       .prefault('15s')

@@ -4,6 +4,7 @@
  * Opening never builds: a lab is built by `fabrics up` and removed by `fabrics down`, so that a drill finds the fabric as
  * its operators left it, damage included. What is up must be what the document says.
  */
+import { listChoices } from '../../kernel/nearest.js';
 import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { contentDigest } from '../../platform/digest.js';
 import { buildJobs } from '../../workload/build-jobs.js';
@@ -13,9 +14,9 @@ import { Clock } from './clock.js';
 import { LINUX_CAPABILITIES } from './controls/controls.js';
 import { buildLab } from './lab/build.js';
 import { Lab } from './lab/lab.js';
-import { readRecord, recordedLabs } from './lab/record.js';
+import { lostNamespaces, readRecord, recordedLabs } from './lab/record.js';
 import { removeLab } from './lab/remove.js';
-import { requireMachine } from './lab/requirements.js';
+import { requireMachine, requireRemoval } from './lab/requirements.js';
 import { LinuxFabric, type LinuxFabricParts } from './linux-fabric.js';
 import { requireRunnable } from './job/runnable.js';
 import { openSlurm, SLURM_CAPABILITIES, type OpenSlurm } from './slurm/open.js';
@@ -39,6 +40,8 @@ const labs: LabBuilder = {
     }
     const lab = Lab.from(definition);
     new LabWorkload(lab, jobsOf(definition, lab), definition.spec);
+    requireMachine();
+    requireUndoOutlivesUs();
     const record = await buildLab(lab, digestOf(definition), progress);
     return {
       name: lab.name,
@@ -48,7 +51,8 @@ const labs: LabBuilder = {
     };
   },
   down: async (name) => {
-    requireMachine();
+    if (readRecord(name) === undefined) return undefined;
+    requireRemoval();
     return removeLab(name);
   },
   names: recordedLabs,
@@ -145,9 +149,14 @@ function requireUp(definition: FabricDefinition): void {
       `fabrics down ${name} clears it`,
     );
   }
-  if (record.digest === digestOf(definition)) return;
+  const anew = `fabrics down ${name}, then fabrics up FILE`;
+  if (record.digest !== digestOf(definition)) {
+    throw new EnvironmentError(`the lab "${name}" was built from another definition than this one`, anew);
+  }
+  const lost = lostNamespaces(record);
+  if (lost.length === 0) return;
   throw new EnvironmentError(
-    `the lab "${name}" was built from another definition than this one`,
-    `fabrics down ${name}, then fabrics up FILE`,
+    `the lab "${name}" is no longer whole: the network namespace ${listChoices(lost, 3)} is gone`,
+    anew,
   );
 }

@@ -60,12 +60,10 @@ function choiceKnob(
 
 export function adminKnob(lab: Lab, port: LabPort): Knob {
   const { node } = port;
-  const gateway = node.role === 'host' ? node.gateway : undefined;
+  const route = lab.defaultRoute(node);
   // A host loses its default route with the interface, and no daemon gives it back.
   const more = (value: string): Step[] =>
-    value === 'up' && gateway !== undefined
-      ? [{ command: ['ip', 'route', 'replace', 'default', 'via', gateway] }]
-      : [];
+    value === 'up' && route !== undefined ? [{ command: ['ip', 'route', 'replace', ...route] }] : [];
   return choiceKnob(node.dialect.adminState, { interface: port.interface }, port, {
     element: portId(port.name),
     setting: 'admin-status',

@@ -10,6 +10,7 @@ import type { Job } from '../../../workload/job.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Place } from '../transport/place.js';
 import type { UndoSpot } from '../undo/timers.js';
+import { ackTimeoutNs } from '../ack-timeout.js';
 import { listeningPort, spreadConnections, type Connection, type TracePaths } from './connections.js';
 import type { JobListener } from './job-events.js';
 import { LabJob, type JobSite } from './lab-job.js';
@@ -23,8 +24,6 @@ import { workerProgram, WorkerProcess } from './worker-process.js';
 const RENEW_MS = 2000;
 const LEASE_NS = 10e9;
 const PULSES_PER_POLL = 2;
-/** Of the InfiniBand local ACK timeout. */
-const ACK_TIMEOUT_UNIT_NS = 4096;
 
 /** What jobs need of a lab. */
 export interface JobLab {
@@ -155,7 +154,7 @@ export class LabJobs {
       },
       pulseNs: jobIntervalNs / PULSES_PER_POLL,
       // A QP would give up after so long, as the fabric file says, and so does this transport.
-      giveUpNs: ACK_TIMEOUT_UNIT_NS * 2 ** settings.ackTimeoutExponent * settings.retries,
+      giveUpNs: ackTimeoutNs(settings) * settings.retries,
       leaseNs: LEASE_NS,
       slowDownOf: (host) => this.slowDownOf(host),
       hasOrder: () => this.orchestrator.hasOrder(index),

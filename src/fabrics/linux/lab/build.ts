@@ -8,6 +8,8 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../kernel/problem.js';
+import type { FabricSettings } from '../../contract/definition.js';
+import { ackTimeoutNs } from '../ack-timeout.js';
 import { inParallel } from '../parallel.js';
 import { CommandError, LocalPlace } from '../transport/place.js';
 import { frrConfigurations } from './frr.js';
@@ -18,11 +20,12 @@ import {
   newRecord,
   noteInodes,
   readRecord,
+  recordedLabs,
   writeRecord,
   type LabRecord,
 } from './record.js';
 import { removeLab } from './remove.js';
-import { FRR_FOLDER, requireMachine } from './requirements.js';
+import { FRR_FOLDER } from './requirements.js';
 import { waitForRoutes } from './routes.js';
 import { countingRules } from './rules.js';
 
@@ -37,10 +40,10 @@ const ROUTES_WITHIN_MS = 45_000;
 
 /**
  * @param digest of what the lab is made of, see `LabRecord`
+ * The machine must have what `requireMachine` asks for.
  * @throws EnvironmentError when it is up already, when names are taken by others, or when a step fails
  */
 export async function buildLab(lab: Lab, digest: string, progress: BuildProgress): Promise<LabRecord> {
-  requireMachine();
   await clearTheWay(lab, progress);
   const record = newRecord(
     lab.name,
@@ -53,10 +56,9 @@ export async function buildLab(lab: Lab, digest: string, progress: BuildProgress
     await startRouting(lab, progress);
     progress('waiting for routes');
     await waitForRoutes(lab, ROUTES_WITHIN_MS);
-    preferRouting(lab);
   } catch (error) {
     await removeLab(lab.name);
-    throw asEnvironmentError(error);
+    throw withHint(error);
   }
   record.state = 'up';
   writeRecord(record);
@@ -79,11 +81,14 @@ async function clearTheWay(lab: Lab, progress: BuildProgress): Promise<void> {
     progress('removing what an interrupted build has left');
     await removeLab(lab.name);
   }
-  const taken = lab.nodes.filter(({ namespace }) => namespaceExists(namespace));
-  if (taken.length === 0) return;
+  const taken = lab.nodes.find(({ namespace }) => namespaceExists(namespace));
+  if (taken === undefined) return;
+  const owner = recordedLabs().find((name) =>
+    readRecord(name)?.namespaces.some((entry) => entry.name === taken.namespace),
+  );
   throw new EnvironmentError(
-    `there is a network namespace ${taken[0].namespace} already, which is not of a lab "${lab.name}"`,
-    'give the fabric another lab.prefix, or remove the namespace if nobody needs it',
+    `there is a network namespace ${taken.namespace} already, which ${owner === undefined ? `is not of a lab "${lab.name}"` : `the lab "${owner}" has made`}`,
+    `give the fabric another lab.prefix, or ${owner === undefined ? 'remove the namespace if nobody needs it' : `fabrics down ${owner}`}`,
   );
 }
 
@@ -116,6 +121,7 @@ async function makeDevices(lab: Lab, record: LabRecord, progress: BuildProgress)
 async function setUp(lab: Lab, node: LabNode): Promise<void> {
   const { place } = node;
   const ports = lab.portsOf(node);
+  const route = lab.defaultRoute(node);
   const run = (program: string, lines: readonly string[]): Promise<unknown> =>
     place.run([program, '-batch', '-'], { input: `${lines.join('\n')}\n` });
   if (node.role === 'host') {
@@ -133,7 +139,7 @@ async function setUp(lab: Lab, node: LabNode): Promise<void> {
       ...(port.address === undefined ? [] : [`addr add ${port.address}/31 dev ${port.interface}`]),
       `link set ${port.interface} up`,
     ]),
-    ...(node.role === 'host' ? [`route add default via ${lab.peerOf(ports[0]).address!}`] : []),
+    ...(route === undefined ? [] : [`route add ${route.join(' ')}`]),
   ]);
 }
 
@@ -145,7 +151,7 @@ const HASH_POLICY = { l3: 0, l4: 1, fields: 3 } as const;
 /** Addresses, protocol and ports. */
 const HASH_FIELDS = 0x37;
 
-function sysctls({ lab }: Lab, node: LabNode): string[] {
+function sysctls({ lab, settings }: Lab, node: LabNode): string[] {
   const addresses = ['all', 'default'].flatMap((scope) => [
     `net.ipv6.conf.${scope}.accept_dad=0`,
     `net.ipv4.conf.${scope}.ignore_routes_with_linkdown=1`,
@@ -165,8 +171,15 @@ function sysctls({ lab }: Lab, node: LabNode): string[] {
     'net.ipv4.tcp_congestion_control=reno',
     'net.ipv4.tcp_tw_reuse=1',
     `net.ipv4.tcp_wmem=4096 ${Math.min(16_384, lab.sendBuffer)} ${lab.sendBuffer}`,
+    // Linux 6.15 and later; a queue pair waits no longer than its timeout between two tries either.
+    ...(existsSync(RTO_MOST) ? [`net.ipv4.tcp_rto_max_ms=${longestTimeoutMs(settings)}`] : []),
   ];
 }
+
+const RTO_MOST = '/proc/sys/net/ipv4/tcp_rto_max_ms';
+/** Within what the kernel takes. */
+const longestTimeoutMs = (settings: FabricSettings): number =>
+  Math.min(120_000, Math.max(1000, Math.round(ackTimeoutNs(settings) / 1e6)));
 
 async function startRouting(lab: Lab, progress: BuildProgress): Promise<void> {
   progress(`FRR on ${lab.switches.length} switches`);
@@ -177,6 +190,7 @@ async function startRouting(lab: Lab, progress: BuildProgress): Promise<void> {
       writeFileSync(file, text);
       chownSync(file, account.uid, account.gid);
       await node.place.run(daemonCommand(node, daemon), { daemon: true });
+      preferDaemon(node, daemon);
     }
   });
 }
@@ -185,14 +199,10 @@ async function startRouting(lab: Lab, progress: BuildProgress): Promise<void> {
  * Routing goes before the load of the machine, as on a switch, whose control plane does not share a core with hosts: each
  * daemon is a scheduling group of its own (sched(7), autogroup), so that a nice value of the process would do nothing.
  */
-function preferRouting(lab: Lab): void {
-  for (const node of lab.switches) {
-    for (const { daemon } of frrConfigurations(lab, node)) {
-      const pid = readFileSync(join(node.folder, `${daemon}.pid`), 'utf8').trim();
-      const group = `/proc/${pid}/autogroup`;
-      if (existsSync(group)) writeFileSync(group, '-10');
-    }
-  }
+function preferDaemon({ folder }: LabNode, daemon: string): void {
+  const pid = readFileSync(join(folder, `${daemon}.pid`), 'utf8').trim();
+  const group = `/proc/${pid}/autogroup`;
+  if (existsSync(group)) writeFileSync(group, '-10');
 }
 
 export function daemonCommand({ folder }: LabNode, daemon: string): string[] {
@@ -229,7 +239,7 @@ function makeFolder(folder: string, owner?: Account): void {
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
 }
 
-function asEnvironmentError(error: unknown): unknown {
+function withHint(error: unknown): unknown {
   if (!(error instanceof CommandError)) return error;
   return new EnvironmentError(
     `the lab can't be built: ${error.message}`,

@@ -3,7 +3,7 @@ import { EnvironmentError, InputError } from '../../../kernel/problem.js';
 import { fabricSpecSchema } from '../../contract/definition.js';
 import { frrConfigurations } from './frr.js';
 import { Lab } from './lab.js';
-import { requireMachine } from './requirements.js';
+import { requireMachine, requireRemoval } from './requirements.js';
 import { expectedInterfaces, parseNextHops } from './routes.js';
 import { countingRules } from './rules.js';
 
@@ -144,6 +144,22 @@ describe('a machine', () => {
       expect((error as EnvironmentError).hint).toBe(
         'apt-get install -y --no-install-recommends nftables frr',
       );
+    }
+  });
+
+  it('that has lost its programs can still be rid of a lab', () => {
+    expect(() => requireRemoval({ isRoot: true, has: (program) => program === 'ip' })).not.toThrow();
+    expect(() => requireRemoval({ isRoot: true, has: () => false })).toThrow(/package iproute2/);
+  });
+
+  it('finds programs of administrators for all that it starts, whatever the search path of the account is', () => {
+    const before = process.env.PATH;
+    try {
+      process.env.PATH = '/usr/bin';
+      requireMachine({ isRoot: true, has: () => true });
+      expect(process.env.PATH).toBe('/usr/bin:/usr/sbin:/sbin');
+    } finally {
+      process.env.PATH = before;
     }
   });
 

@@ -44,7 +44,7 @@ export interface LabNode {
   /** Its run files: of a switch FRR's configuration, logs and sockets (`vtysh --vty_socket FOLDER`). */
   folder: string;
   loopback: string;
-  /** Of a host: its default route, where there is one to give back. */
+  /** Of a host: where its default route leads, where there is one to give back. */
   gateway?: string;
   /** Of a switch. */
   autonomousSystem?: number;
@@ -163,6 +163,13 @@ export class Lab {
   /** @param host device index */
   hostAddress(host: number): string {
     return this.hostPort(host).address!;
+  }
+
+  /** A host's default route as words of `ip route`; undefined where there is none to give back. */
+  defaultRoute({ gateway }: LabNode): string[] | undefined {
+    if (gateway === undefined) return undefined;
+    const timeout = this.isRemote ? [] : ['rto_min', `${Math.round(this.lab.leastTimeout / 1e6)}ms`];
+    return ['default', 'via', gateway, ...timeout];
   }
 
   /** Bytes of an IP packet: payload, TCP header with timestamps, IP header. */

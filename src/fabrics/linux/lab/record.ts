@@ -68,12 +68,24 @@ export function recordedLabs(): string[] {
     .sort();
 }
 
-/** Replaces the record as a whole: a reader sees the old one or the new one. */
+/**
+ * Replaces the record as a whole: a reader sees the old one or the new one.
+ * @throws EnvironmentError where there is no room for it, or no right to write
+ */
 export function writeRecord(record: LabRecord): void {
   const file = fileOf(record.name);
-  mkdirSync(join(LABS_FOLDER, record.name), { recursive: true, mode: 0o755 });
-  writeFileSync(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
-  renameSync(`${file}.tmp`, file);
+  try {
+    mkdirSync(join(LABS_FOLDER, record.name), { recursive: true, mode: 0o755 });
+    writeFileSync(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
+    renameSync(`${file}.tmp`, file);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new EnvironmentError(
+      `the record of the lab "${record.name}" can't be written: ${why}`,
+      `make ${LABS_FOLDER} writable`,
+      { cause: error },
+    );
+  }
 }
 
 export function newRecord(name: string, digest: string, namespaces: readonly string[]): LabRecord {
@@ -100,8 +112,15 @@ export const namespaceExists = (name: string): boolean => existsSync(join(NAMESP
 
 /** Notes which kernel objects the namespaces are; to be called right after they were made. */
 export function noteInodes(record: LabRecord): void {
-  for (const entry of record.namespaces) entry.inode = statSync(join(NAMESPACES_FOLDER, entry.name)).ino;
+  for (const entry of record.namespaces) entry.inode = namespaceInode(entry.name);
 }
+
+/** The number of the kernel object. @throws Error where there is no such namespace */
+export const namespaceInode = (name: string): number => statSync(join(NAMESPACES_FOLDER, name)).ino;
+
+/** Recorded namespaces that are gone, or are now somebody else's. */
+export const lostNamespaces = (record: LabRecord): string[] =>
+  record.namespaces.filter((entry) => !isOurs(entry)).map(({ name }) => name);
 
 /** Of the recorded namespaces those that are there and are ours. */
 export function ownNamespaces(record: LabRecord): string[] {

@@ -35,7 +35,7 @@ export class DeviceSeries {
     const node = this.lab.nodes[index];
     const timeNs = this.sinceStart(atNs);
     const links = new Map(rows);
-    const bfd = sessions === null ? undefined : new Map(sessions);
+    const sessionStatus = statusOf(sessions);
     const nextHops = routes === null ? undefined : parseNextHops(routes);
     this.links.set(index, links);
     for (const port of this.lab.portsOf(node)) {
@@ -44,8 +44,8 @@ export class DeviceSeries {
       if (link === undefined) continue;
       this.store.change('port_oper_status', element, timeNs, Number(link.operUp));
       this.store.change('port_admin_status', element, timeNs, Number(link.adminUp));
-      if (bfd !== undefined) {
-        this.store.change('bfd_session_status', element, timeNs, Number(bfd.get(port.interface) ?? false));
+      if (sessionStatus !== undefined) {
+        this.store.change('bfd_session_status', element, timeNs, sessionStatus(port.interface));
       }
       if (nextHops === undefined) continue;
       const prefixes = this.hostPrefixes.filter((prefix) => nextHops.get(prefix)?.includes(port.interface));
@@ -113,4 +113,12 @@ export class DeviceSeries {
       this.store.add(metric as MetricName, nicId(nic.name), timeNs, value);
     }
   }
+}
+
+/** Of a session by its interface: 1 up, 0 down or none, NaN where the daemon does not answer; undefined without BFD. */
+function statusOf(sessions: State['bfd']): ((name: string) => number) | undefined {
+  if (sessions === null) return undefined;
+  if (sessions === 'no answer') return () => NaN;
+  const up = new Map(sessions);
+  return (name) => Number(up.get(name) ?? false);
 }

@@ -23,6 +23,8 @@ import {
 import type { Turns } from './turns.js';
 import type { WatchedNode, WatchReading } from './watch-protocol.js';
 
+type State = Extract<WatchReading, { reading: 'state' }>;
+
 const ANSWER_MS = 1500;
 /** Announcements come in bursts: a link that falls takes its routes along. */
 const SETTLE_MS = 3;
@@ -111,7 +113,7 @@ export class NodeWatch {
     const [links, routes, bfd] = await Promise.all([
       this.ip.ask('link show', ANSWER_MS),
       this.node.role === 'switch' ? this.ip.ask('route show', ANSWER_MS) : null,
-      this.bfdd === undefined ? null : this.bfdd.ask('show bfd peers json', ANSWER_MS),
+      this.readSessions(),
     ]);
     this.tell({
       reading: 'state',
@@ -119,8 +121,18 @@ export class NodeWatch {
       atNs: sinceNs ?? monotonicNs(),
       links: [...parseLinks(links)],
       routes,
-      bfd: bfd === null ? null : [...parseBfdPeers(bfd)],
+      bfd,
     });
+  }
+
+  /** A daemon that is gone must not hide what the kernel says of links and routes. */
+  private async readSessions(): Promise<State['bfd']> {
+    if (this.bfdd === undefined) return null;
+    try {
+      return [...parseBfdPeers(await this.bfdd.ask('show bfd peers json', ANSWER_MS))];
+    } catch {
+      return 'no answer';
+    }
   }
 
   private async readCounters(): Promise<void> {

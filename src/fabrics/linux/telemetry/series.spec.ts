@@ -3,7 +3,10 @@ import { METRICS } from '../../../telemetry/catalog.js';
 import { QUALITY } from '../../../telemetry/series.js';
 import { smallTopology } from '../../../workload/testing/small-topology.js';
 import type { Job } from '../../../workload/job.js';
+import { fabricSpecSchema } from '../../contract/definition.js';
+import { Lab } from '../lab/lab.js';
 import type { StepSummary } from '../job/job-events.js';
+import { DeviceSeries } from './device-series.js';
 import { JobSeries } from './job-series.js';
 import { NIC_COUNTERS, seriesSet } from './series-set.js';
 import { SeriesStore } from './series-store.js';
@@ -148,5 +151,34 @@ describe('a job as series', () => {
     expect(read('job_restarts')).toEqual([0, 1]);
     expect(read('job_redone_steps')).toEqual([0, 2]);
     expect(read('host_allocated_gpus', 'device:host-1')).toEqual([1]);
+  });
+});
+
+describe('the state of a device', () => {
+  it('is told by its kernel though its BFD daemon is gone, and sessions are not known then', () => {
+    const lab = Lab.from({
+      name: 'lab',
+      spec: fabricSpecSchema.parse({
+        driver: 'linux',
+        topology: {
+          ...{ builder: 'leaf-spine', leaves: 2, spines: 1, hostsPerLeaf: 1 },
+          ...{ hostRate: '50Mbps', fabricRate: '50Mbps' },
+        },
+      }),
+    });
+    const store = new SeriesStore(seriesSet({ topology: lab.topology, jobs: [], bfd: true }));
+    const devices = new DeviceSeries(lab, store, (atNs) => atNs);
+    const node = lab.nodes.findIndex(({ name }) => name === 'spine-1');
+    const read = (metric: string): number[] => {
+      const { series } = store.evidence(0, 10e9);
+      return [...series.find((one) => one.metric === metric && one.element === 'port:spine-1/p1')!.values];
+    };
+    const link = { adminUp: true, operUp: true, downEvents: 0, txDropped: 0 };
+    const state = { reading: 'state', node, routes: '[]' } as const;
+    store.begin();
+    devices.takeState({ ...state, atNs: 1e9, links: [['p1', link]], bfd: [['p1', true]] });
+    devices.takeState({ ...state, atNs: 2e9, links: [['p1', { ...link, operUp: false }]], bfd: 'no answer' });
+    expect(read('port_oper_status')).toEqual([1, 0]);
+    expect(read('bfd_session_status')).toEqual([1, NaN]);
   });
 });

@@ -40,7 +40,8 @@ export type WatchReading =
       links: [string, LinkReading][];
       /** Of switches: as `ip -j route` gives it. */
       routes: string | null;
-      bfd: [string, boolean][] | null;
+      /** Sessions by interface and whether they are up; null where there is no BFD. */
+      bfd: [string, boolean][] | 'no answer' | null;
     }
   | {
       reading: 'counters';

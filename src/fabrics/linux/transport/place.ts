@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { EnvironmentError } from '../../../kernel/problem.js';
 
 export interface RunOptions {
   /** Written to the command's standard input. */
@@ -44,10 +45,8 @@ export interface Place {
   run(command: readonly string[], options?: RunOptions): Promise<RunResult>;
 }
 
-/** A command that did not do what it was to do. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-
+/** A command that did not do what it was to do: the device, or the way to it, is not as it should be. */
+export class CommandError extends EnvironmentError {
   constructor(
     readonly place: string,
     readonly command: readonly string[],
