@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { fabricSpecSchema } from '../src/fabrics/contract/definition.js';
-import { createSimulatedFabric } from '../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../src/fabrics/simulated/simulated-fabric.js';
 import type { Evidence } from '../src/telemetry/series.js';
 

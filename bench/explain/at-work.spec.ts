@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import { InputError } from '../../src/kernel/problem.js';
 import { attemptsAtWork } from './at-work.js';

@@ -4,7 +4,7 @@
  * The plan is the one that a drill makes, with targets resolved on the fabric; what is observed afterwards is handed on
  * as an operator with this quality of monitoring would have it. The twin is watched for its steps only.
  */
-import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { fabricSpecSchema, type FabricSpec } from '../../src/fabrics/contract/definition.js';
 import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
 import type { CommandContext } from './context.js';
 import { labDown, labUp } from './labs.js';
+import { listProcesses, noteProcesses, processLog } from './fabric-processes.js';
 import { ProblemError } from './failure.js';
 import { parseChoice } from './flags.js';
 import { examples } from './help.js';
@@ -59,6 +60,7 @@ export function addFabricsCommand(program: Command, act: Act): void {
     )
     .action((file: string, options: ImportOptions) => act((context) => importFabric(file, options, context)));
   addLabCommands(fabrics, act);
+  addProcessCommands(fabrics, act);
 }
 
 function addLabCommands(fabrics: Command, act: Act): void {
@@ -78,9 +80,24 @@ function addLabCommands(fabrics: Command, act: Act): void {
     .action((file: string) => act((context) => labUp(file, context)));
   fabrics
     .command('down')
-    .argument('<name>', 'name of a lab')
-    .description('remove what `up` has made for this lab, and nothing else; its definition stays stored')
+    .argument('<name>', 'name of a lab, or the instance of a paced simulation')
+    .description(
+      'remove what `up` has made for this lab, and nothing else (its definition stays stored); end a paced simulation',
+    )
     .action((name: string) => act((context) => labDown(name, context)));
+}
+
+function addProcessCommands(fabrics: Command, act: Act): void {
+  fabrics
+    .command('running')
+    .description('paced simulations on this machine: processes of their own, and those that ended of late')
+    .option('--output <format>', 'text or json', 'text')
+    .action((options: { output: string }) => act((context) => listProcesses(options, context)));
+  fabrics
+    .command('log')
+    .argument('<instance>', 'of a paced simulation: the id of its run')
+    .description('what was applied to it and reverted, by its own log: a JSON object a line')
+    .action((instance: string) => act(async (context) => processLog(instance, context)));
 }
 
 function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {
@@ -93,6 +110,7 @@ function list(options: { output: string }, context: CommandContext): Promise<Exi
       const cells = rows.map((row) => [row.name, row.driver, row.updatedAt]);
       context.out(table(['name', 'driver', 'updated'], cells));
     }
+    await noteProcesses(context);
     if (rows.length === 0) {
       context.note(
         `no fabrics yet; try: ${context.command('fabrics import FILE --format simai --name NAME')}`,

@@ -10,6 +10,7 @@ import { EnvironmentError, InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { readFabricReference } from './definitions.js';
+import { endProcess } from './fabric-processes.js';
 
 export async function labUp(file: string, context: CommandContext): Promise<ExitCode> {
   const reference = readFabricReference(file, context.path);
@@ -74,6 +75,7 @@ export async function labDown(name: string, context: CommandContext): Promise<Ex
     context.out(`lab ${name} is gone: ${count} namespaces, ${removed.processes} processes\n`);
     return EXIT.passed;
   }
+  if (await endProcess(name, context)) return EXIT.passed;
   const names = labBuilders().flatMap(({ labs }) => labs.names());
   throw InputError.at(
     '',

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
+import { parsePace } from '../fabrics/contract/pace.js';
 import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
 import { repeatsJson, repeatsText } from '../reports/common/repeats.js';
 import { quoteArgument } from '../reports/common/report.js';
@@ -39,6 +40,7 @@ interface RunOptions {
   output?: string[];
   confirm?: string;
   repeat?: string;
+  pace?: string;
 }
 
 /** All that is needed to start. */
@@ -61,6 +63,7 @@ const EXAMPLES = [
   'run experiments/link-down.yaml --seed 8 --output text --output json=result.json --output junit=result.xml',
   'run experiments/link-down.yaml --fabric spectrum',
   'run experiments/link-down.yaml --repeat 10 --output json=seeds.json',
+  'run experiments/link-down.yaml --pace 1x',
   'run mine.yaml#second --fabric fabrics/lab.yaml#small',
 ];
 
@@ -76,6 +79,7 @@ export function addRunCommand(
     .option('--seed <n>', 'another seed')
     .addOption(reportOption())
     .option('--repeat <n>', 'run n seeds in a row, upwards from the first: medians with confidence intervals')
+    .option('--pace <pace>', 'keep a simulated fabric to the wall clock: 1x, or 10x ten times as fast')
     .option('--confirm <fabric>', 'name of the fabric, needed when it is a real one')
     .addHelpText('after', examples(EXAMPLES))
     .addHelpText(
@@ -87,6 +91,9 @@ export function addRunCommand(
 
 async function runExperiment(file: string, options: RunOptions, context: CommandContext): Promise<ExitCode> {
   const seed = parseSeed(options.seed);
+  if (options.pace !== undefined && parsePace(options.pace) === undefined) {
+    throw InputError.at('--pace', `"${options.pace}" is no pace; write 1x to 1000x`, 'as in --pace 1x');
+  }
   const repeat =
     options.repeat === undefined ? undefined : parseWhole('--repeat', options.repeat, 1, MOST_REPEATS);
   const write = repeat === undefined ? reportOne(options, context) : reportSeveral(options, context);
@@ -152,19 +159,26 @@ async function check(
     const message = `"${metadata.name}" is a real fabric`;
     throw InputError.at('--confirm', message, `add --confirm ${metadata.name}`);
   }
+  if (spec.driver !== 'simulated' && options.pace !== undefined) {
+    throw InputError.at('--pace', `"${metadata.name}" is a real fabric: it has the pace it has`);
+  }
   // a real fabric may be in reach of the server alone
   if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
 async function start(
   client: ApiClient,
-  { source, fabric }: Drill,
+  { source, fabric, options: { pace } }: Drill,
   seed: number | undefined,
 ): Promise<RunView> {
   const choice = 'stored' in fabric ? fabric.stored : fabric.document.source;
   try {
     const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
-    const body = { fabric: choice, ...(seed === undefined ? {} : { seed }) };
+    const body = {
+      fabric: choice,
+      ...(seed === undefined ? {} : { seed }),
+      ...(pace === undefined ? {} : { pace }),
+    };
     return await client.json<RunView>('POST', `/v1/experiments/${experiment.id}/runs`, body, {
       'idempotency-key': randomUUID(),
     });

@@ -4,6 +4,7 @@ import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } fr
 import type { Response } from 'express';
 import { z } from 'zod';
 import { planView } from '../drill/plan.js';
+import { paceSchema } from '../fabrics/contract/pace.js';
 import { InputError } from '../kernel/problem.js';
 import { parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
@@ -25,6 +26,9 @@ export const runOptionsSchema = z
       .optional()
       .describe('name of a stored fabric, or a Fabric document'),
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+    pace: paceSchema
+      .optional()
+      .describe('how fast a simulated fabric runs beside the wall clock, such as 1x'),
   })
   .prefault({});
 

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Plan } from '../drill/plan.js';
+import { formatPace } from '../fabrics/contract/pace.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
@@ -142,14 +143,23 @@ export class ExperimentsService {
     return evidenceRoom(this.config);
   }
 
-  /** @throws InputError when no stored fabric has the name, or the document sent is invalid */
-  async resolveFabric(experiment: Experiment, choice: FabricChoice): Promise<ResolvedFabric> {
-    if (typeof choice === 'object') {
-      const loaded = loadFabric(choice, refuseFiles);
-      return { document: loaded.value, source: loaded.source };
-    }
+  /**
+   * @param pace another one than its document says, where it is a simulated one
+   * @throws InputError when no stored fabric has the name, or the document sent is invalid
+   */
+  async resolveFabric(experiment: Experiment, choice: FabricChoice, pace?: number): Promise<ResolvedFabric> {
+    if (typeof choice === 'object') return atPace(loadFabric(choice, refuseFiles), pace);
     const pointer = choice === undefined ? '/spec/fabric' : '/fabric';
     const stored = await this.fabrics.require(choice ?? experiment.spec.fabric, pointer);
-    return { document: loadFabric(stored.definition, refuseFiles).value, source: stored.definition };
+    return atPace(loadFabric(stored.definition, refuseFiles), pace);
   }
+}
+
+function atPace({ value, source }: Loaded<FabricDocument>, pace: number | undefined): ResolvedFabric {
+  if (pace === undefined || value.spec.driver !== 'simulated') return { document: value, source };
+  const written = source as { spec: object };
+  return {
+    document: { ...value, spec: { ...value.spec, pace } },
+    source: { ...written, spec: { ...written.spec, pace: formatPace(pace) } },
+  };
 }

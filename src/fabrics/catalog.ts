@@ -6,6 +6,7 @@ import { InputError } from '../kernel/problem.js';
 import { nearestHint } from '../kernel/nearest.js';
 import type { FabricDefinition, FabricSpec } from './contract/definition.js';
 import type { Fabric } from './contract/fabric.js';
+import type { FabricProcesses } from './contract/fabric-processes.js';
 import type { LabBuilder } from './contract/lab-builder.js';
 import { linuxDriver } from './linux/driver.js';
 import { prometheusDriver } from './prometheus/driver.js';
@@ -20,13 +21,16 @@ export interface FabricDriver {
   schema: z.ZodType;
   /**
    * @param seed of the run: everything random about the fabric is drawn from it
+   * @param instance names this opening for ever: a fabric that outlives its opener is found by it again
    * @throws InputError with pointers into the Fabric document
    */
-  create(definition: FabricDefinition, seed: number): Promise<Fabric>;
+  create(definition: FabricDefinition, seed: number, instance?: string): Promise<Fabric>;
   /** Nothing can be injected into its fabrics, and all that they need is to be read. */
   watchOnly?: boolean;
   /** Of a driver that builds what it drills. */
   labs?: LabBuilder;
+  /** Of a driver whose fabrics may be processes of their own. */
+  processes?: FabricProcesses;
 }
 
 export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver, linuxDriver, prometheusDriver];
@@ -45,13 +49,23 @@ export function fabricDriver(name: string): FabricDriver {
 
 /**
  * The fabric that a document describes, ready to be drilled.
+ * @param instance as `create` of a driver takes it; without it nothing outlives this process
  * @throws InputError with pointers into the document
  */
 export const openFabric = (
   document: { metadata: { name: string }; spec: FabricSpec },
   seed: number,
+  instance?: string,
 ): Promise<Fabric> =>
-  fabricDriver(document.spec.driver).create({ name: document.metadata.name, spec: document.spec }, seed);
+  fabricDriver(document.spec.driver).create(
+    { name: document.metadata.name, spec: document.spec },
+    seed,
+    instance,
+  );
+
+/** All that runs as a process of its own here. */
+export const fabricProcesses = (): FabricProcesses[] =>
+  FABRIC_DRIVERS.flatMap(({ processes }) => processes ?? []);
 
 /** Drivers that build what they drill, with their labs. */
 export const labBuilders = (): { driver: string; labs: LabBuilder }[] =>

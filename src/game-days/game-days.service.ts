@@ -81,7 +81,7 @@ export class GameDaysService {
     const items: GameDayItemEntity[] = [];
     for (const [ordinal, item] of dayItems(spec).entries()) {
       try {
-        const run = await this.planItem(day, item, beside);
+        const run = await this.planItem(day, item, spec.pace, beside);
         items.push(itemRow(day, ordinal, item, run, spec.stages[item.stage].name));
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
@@ -97,7 +97,12 @@ export class GameDaysService {
     return this.get(day.id);
   }
 
-  private async planItem(day: GameDayEntity, { spec }: DayItem, beside: LoadedFile): Promise<RunEntity> {
+  private async planItem(
+    day: GameDayEntity,
+    { spec }: DayItem,
+    pace: number | undefined,
+    beside: LoadedFile,
+  ): Promise<RunEntity> {
     const own = beside.experiments.find(({ value }) => value.metadata.name === spec.experiment);
     const source =
       own === undefined ? await this.storedExperiment(day, spec.experiment, beside) : sourceOf(own);
@@ -110,6 +115,7 @@ export class GameDaysService {
         ...source,
         fabric: (fabric?.source as Record<string, unknown> | undefined) ?? spec.fabric,
         ...(seed === undefined ? {} : { seed }),
+        ...(pace === undefined ? {} : { pace }),
       },
       { id: randomUUID(), gameDayId: day.id, sealed: day.blind },
     );

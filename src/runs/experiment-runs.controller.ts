@@ -29,8 +29,8 @@ export class ExperimentRunsController {
     @Res({ passthrough: true }) response: Response,
     @Headers('idempotency-key') idempotencyKey?: string,
   ) {
-    const { fabric, seed } = parseBody(runOptionsSchema, body);
-    const { run, replayed } = await this.runs.create({ experimentId, fabric, seed, idempotencyKey });
+    const { fabric, seed, pace } = parseBody(runOptionsSchema, body);
+    const { run, replayed } = await this.runs.create({ experimentId, fabric, seed, pace, idempotencyKey });
     response.setHeader('Location', `/v1/runs/${run.id}`).setHeader('Retry-After', '1');
     if (replayed) response.setHeader('Idempotency-Replayed', 'true');
     return runView(run);

@@ -125,7 +125,7 @@ export class RunExecutor {
 
   private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
     const experiment = experimentFromStored(run.definition);
-    const fabric = await this.openStored(run);
+    const fabric = await this.openStored(run, run.id);
     try {
       const judgement = await runDrill({
         plan: withRunIds(run.plan, run.id),
@@ -199,7 +199,7 @@ export class RunExecutor {
   private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
     let fabric: Fabric;
     try {
-      fabric = await this.openStored(run);
+      fabric = await this.openStored(run, run.id);
     } catch (error) {
       return [`the fabric can't be opened: ${messageOf(error)}`];
     }
@@ -239,9 +239,10 @@ export class RunExecutor {
     }));
   }
 
-  private openStored(run: RunEntity): Promise<Fabric> {
+  /** @param instance what a fabric that outlives this worker is found by again */
+  private openStored(run: RunEntity, instance?: string): Promise<Fabric> {
     const fabric = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
-    return this.settings.openFabric(fabric, run.seed);
+    return this.settings.openFabric(fabric, run.seed, instance);
   }
 }
 

@@ -7,7 +7,7 @@ import { ExperimentsService, type FabricChoice } from '../experiments/experiment
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment } from '../experiments/definition/load.js';
 import { planExperiment } from '../experiments/planning.js';
-import { EnvironmentError } from '../kernel/problem.js';
+import { EnvironmentError, InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
@@ -30,6 +30,8 @@ export interface RunRequest {
   experimentId: string;
   fabric?: FabricChoice;
   seed?: number;
+  /** Of a simulated fabric. */
+  pace?: number;
   idempotencyKey?: string;
 }
 
@@ -49,6 +51,8 @@ export interface RunSource {
   definition: unknown;
   fabric: FabricChoice;
   seed?: number;
+  /** Of the fabric, where it is a simulated one. */
+  pace?: number;
 }
 
 export interface RunFilter {
@@ -115,8 +119,11 @@ export class RunsService {
   /** Plans a run, which is then to be stored. @throws what it can't start for */
   async prepare(request: RunRequest, origin?: RunOrigin): Promise<RunEntity> {
     const { id, definition } = await this.experiments.get(request.experimentId);
-    const { fabric, seed } = request;
-    const run = await this.plan({ experimentId: id, definition, fabric, seed }, origin);
+    const { fabric, seed, pace } = request;
+    const run = await this.plan({ experimentId: id, definition, fabric, seed, pace }, origin);
+    if (pace !== undefined && run.driver !== 'simulated') {
+      throw InputError.at('/pace', `"${run.fabricName}" is a real fabric: it has the pace it has`);
+    }
     run.idempotencyKey = request.idempotencyKey ?? null;
     return run;
   }
@@ -124,7 +131,7 @@ export class RunsService {
   /** The same for an experiment that need not be stored. */
   async plan(source: RunSource, origin?: RunOrigin): Promise<RunEntity> {
     const experiment = loadExperiment(source.definition, refuseFiles).value;
-    const fabric = await this.experiments.resolveFabric(experiment, source.fabric);
+    const fabric = await this.experiments.resolveFabric(experiment, source.fabric, source.pace);
     const seed = source.seed ?? experiment.spec.seed;
     const plan = await planExperiment({
       experiment,

@@ -16,7 +16,7 @@ import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js
 import { elementName } from '../../src/kernel/elements.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
-import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { faultKind } from '../../src/faults/catalog.js';
 import { ACCURACY_FAULTS } from './diagnosis-faults.js';

@@ -1,7 +1,7 @@
 /**
  * Small simulated fabrics for specs, with the questions that specs ask of evidence.
  */
-import { createSimulatedFabric } from '../../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSimulatedFabric } from '../../../src/fabrics/simulated/driver.js';
+import { createSimulatedFabric } from '../../../src/fabrics/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
 import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';

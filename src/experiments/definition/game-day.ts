@@ -3,9 +3,10 @@
  *
  * A hypothesis is required of every experiment: what nobody expected anything of teaches nothing (Principles of Chaos
  * Engineering, "build a hypothesis around steady-state behaviour"). What names, orders and conditions mean is checked in
- * game-day-rules.ts. Not modelled: pacing of a simulated fabric by the wall clock.
+ * game-day-rules.ts.
  */
 import { z } from 'zod';
+import { paceSchema } from '../../fabrics/contract/pace.js';
 import { API_VERSION, metadataSchema, nameSchema } from './experiment.js';
 
 const MOST_STAGES = 32;
@@ -76,6 +77,9 @@ export const gameDaySpecSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('what is injected stays sealed until the team has committed its diagnosis'),
+  pace: paceSchema
+    .optional()
+    .describe('of its simulated fabrics: 1x as slow as the real thing; as fast as can be when left out'),
   roles: z
     .array(
       z.strictObject({

@@ -131,6 +131,13 @@ function checkMeaning(definition: Definition): void {
   if (kind === 'GameDay') checkGameDay(definition);
   if (kind === 'Experiment') parseObjectives(spec.objectives, '/spec/objectives');
   if (kind === 'Schedule') rulesOf(spec);
+  if (kind === 'Fabric' && spec.pace !== undefined && spec.driver !== 'simulated') {
+    throw InputError.at(
+      '/spec/pace',
+      `a fabric of the driver ${spec.driver} has the pace it has`,
+      'remove it',
+    );
+  }
   if (kind !== 'Suite') return;
   parseSuiteObjectives(spec.objectives, undefined);
   // drills on real fabrics need fewest; what simulated ones need is checked beside their fabrics

@@ -12,6 +12,7 @@ import { jobSchema } from '../../workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
 import { orchestratorSchema } from './orchestrator-settings.js';
+import { paceSchema } from './pace.js';
 import { prometheusSchema } from './prometheus-settings.js';
 import { transportSchema } from './transport-settings.js';
 
@@ -21,6 +22,11 @@ export type DriverName = (typeof DRIVER_NAMES)[number];
 
 export const fabricSpecSchema = z.strictObject({
   driver: z.enum(DRIVER_NAMES).default('simulated').describe('what runs the fabric'),
+  pace: paceSchema
+    .optional()
+    .describe(
+      'runs on a simulated fabric keep to the wall clock: 1x as slow as the real thing, 10x ten times as fast',
+    ),
   topology: topologySchema.describe('devices and links'),
   settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),

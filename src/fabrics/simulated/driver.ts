@@ -1,46 +1,24 @@
 /**
- * The simulated fabric's entry in the catalogue: from a Fabric document to a simulator with jobs on it.
+ * The simulated fabric's entry in the catalogue.
+ *
+ * It is simulated in this process, as fast as that can be computed. One with a pace, opened for a run, is a process of its own
+ * that keeps to the wall clock; for a plan, a gate or the same seed again nobody waits, so these never have a pace.
  */
-import { InputError } from '../../kernel/problem.js';
-import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
-import { buildTopology } from '../../topology/topology-spec.js';
-import type { Topology } from '../../topology/model.js';
-import { buildJobs } from '../../workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
-import { SimulatedFabric } from './simulated-fabric.js';
-import { temporaryBacking } from './temporary-backing.js';
+import type { Fabric } from '../contract/fabric.js';
+import { createSimulatedFabric } from './create-simulated-fabric.js';
+import { openPaced } from './paced/open-paced.js';
+import { PacedProcesses } from './paced/processes.js';
 
 export const simulatedDriver = {
   name: 'simulated',
   summary: 'a flow-level simulation of the fabric and its jobs, in simulated time',
   schema: fabricSpecSchema,
-  create: async (definition: FabricDefinition, seed: number): Promise<SimulatedFabric> =>
-    createSimulatedFabric(definition, seed),
+  create: async (definition: FabricDefinition, seed: number, instance?: string): Promise<Fabric> => {
+    const inProcess = () => createSimulatedFabric(definition, seed);
+    const { pace } = definition.spec;
+    if (pace === undefined || instance === undefined) return inProcess();
+    return openPaced(definition, seed, { pace, instance, standIn: inProcess });
+  },
+  processes: new PacedProcesses(),
 };
-
-/** @throws InputError with pointers into the Fabric document */
-export function createSimulatedFabric(
-  definition: FabricDefinition,
-  seed: number,
-  options: FlowSimulatorOptions = {},
-): SimulatedFabric {
-  const { name, spec } = definition;
-  const topology = topologyOf(definition);
-  const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
-  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, {
-    samples: { open: () => temporaryBacking() },
-    ...options,
-  });
-  return new SimulatedFabric(name, simulator);
-}
-
-function topologyOf(definition: FabricDefinition): Topology {
-  try {
-    return buildTopology(definition.spec.topology);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw new InputError(
-      error.issues.map((issue) => ({ ...issue, pointer: `/spec/topology${issue.pointer}` })),
-    );
-  }
-}

@@ -8,7 +8,7 @@ import { EnvironmentError } from '../../kernel/problem.js';
 import type { CourseStoreOptions } from '../../telemetry/columns/course-store.js';
 import type { Series } from '../../telemetry/series.js';
 import { fabricSpecSchema } from '../contract/definition.js';
-import { createSimulatedFabric } from './driver.js';
+import { createSimulatedFabric } from './create-simulated-fabric.js';
 import { temporaryBacking } from './temporary-backing.js';
 
 let folder: string;

@@ -8,7 +8,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
-import { programPath } from '../program-path.js';
+import { programPath } from '../../../platform/program-path.js';
 import type { Place } from '../transport/place.js';
 import { jsonLines, type WorkerConfiguration, type WorkerOrder, type WorkerReport } from './protocol.js';
 

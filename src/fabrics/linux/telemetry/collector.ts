@@ -15,7 +15,7 @@ import type { LabJobs } from '../job/lab-jobs.js';
 import { monotonicNs } from '../job/monotonic.js';
 import { jsonLines } from '../job/protocol.js';
 import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';
-import { programPath } from '../program-path.js';
+import { programPath } from '../../../platform/program-path.js';
 import { quoteCommand } from '../undo/shell.js';
 import { DeviceSeries } from './device-series.js';
 import { JobSeries } from './job-series.js';

@@ -17,7 +17,7 @@ import { nicOf } from '../../contract/lookups.js';
 import type { Impairment } from '../../contract/impairment.js';
 import type { Knob } from '../controls/knob.js';
 import type { Lab, LabNode } from '../lab/lab.js';
-import { programPath } from '../program-path.js';
+import { programPath } from '../../../platform/program-path.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 

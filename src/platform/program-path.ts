@@ -1,15 +1,15 @@
 /**
- * Where a program that a lab starts lies: beside the module that starts it, or in `dist` when that runs from its source.
+ * Where a program that a fabric starts lies: beside the module that starts it, or in `dist` when that runs from its source.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../kernel/problem.js';
 
 /** @param module `import.meta.url` of a module in the program's folder. @throws EnvironmentError when it is not built */
 export function programPath(name: string, module: string): string {
   const beside = fileURLToPath(new URL(`./${name}.js`, module));
   if (existsSync(beside)) return beside;
-  const built = beside.replace(/\/src\/fabrics\/linux\//, '/dist/src/fabrics/linux/');
+  const built = beside.replace(/\/src\/fabrics\//, '/dist/src/fabrics/');
   if (existsSync(built)) return built;
-  throw new EnvironmentError(`the program ${name} of Linux labs is not built`, 'run npm run build');
+  throw new EnvironmentError(`the program ${name} is not built`, 'run npm run build');
 }

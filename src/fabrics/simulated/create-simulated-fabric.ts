@@ -1,0 +1,25 @@
+/**
+ * From a Fabric document to a simulator with jobs on it, in this process.
+ */
+import { withPointer } from '../../kernel/problem.js';
+import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
+import { buildTopology } from '../../topology/topology-spec.js';
+import { buildJobs } from '../../workload/build-jobs.js';
+import type { FabricDefinition } from '../contract/definition.js';
+import { SimulatedFabric } from './simulated-fabric.js';
+import { temporaryBacking } from './temporary-backing.js';
+
+/** @throws InputError with pointers into the Fabric document */
+export function createSimulatedFabric(
+  { name, spec }: FabricDefinition,
+  seed: number,
+  options: FlowSimulatorOptions = {},
+): SimulatedFabric {
+  const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
+  const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
+  const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, {
+    samples: { open: () => temporaryBacking() },
+    ...options,
+  });
+  return new SimulatedFabric(name, simulator);
+}

@@ -1,0 +1,220 @@
+/**
+ * The contract, kept by a simulated fabric that is a process of its own: the same checks as for every fabric, and what it
+ * does when its driver is replaced, falls silent, or when it is killed itself.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
+import type { Fabric, RunsWorkload, AdvancesTime } from '../../src/fabrics/contract/fabric.js';
+import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
+import { openPaced } from '../../src/fabrics/simulated/paced/open-paced.js';
+import type { PacedFabric } from '../../src/fabrics/simulated/paced/paced-fabric.js';
+import { PacedProcesses } from '../../src/fabrics/simulated/paced/processes.js';
+import type { JournalLine } from '../../src/fabrics/simulated/paced/record.js';
+import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { compileProgram, type ChildProgram } from '../support/child-program.js';
+import { fabricDocument } from '../support/definitions.js';
+import { bytesOf } from '../support/simulated-fabric.js';
+import { until } from '../support/until.js';
+import { checkForeignRevert, checkObservation, checkRoundTrip, inTime } from './checks.js';
+import { SAMPLES } from './samples.js';
+
+const CONFORMANCE = {
+  topology: {
+    builder: 'leaf-spine',
+    leaves: 2,
+    spines: 2,
+    hostsPerLeaf: 1,
+    gpusPerHost: 1,
+    hostRate: '50Mbps',
+    fabricRate: '50Mbps',
+  },
+  settings: { mtu: '1448B' },
+  jobs: [
+    {
+      name: 'job',
+      gpus: 2,
+      step: { compute: '10ms', collectives: [{ collective: 'all-reduce', bytes: '100kB' }] },
+    },
+  ],
+};
+const SMALL = fabricDocument('small').spec as object;
+const FASTEST = 1000;
+/** Ids are used once in the life of a fabric, and here one fabric goes through all checks. */
+const withOwnIds = (fabric: Fabric, prefix: string): Fabric => ({
+  ...inTime(fabric),
+  apply: (id, impairment, holdNs) => fabric.apply(`${prefix}/${id}`, impairment, holdNs),
+  revert: (id, impairment, saved) => fabric.revert(`${prefix}/${id}`, impairment, saved),
+});
+const cut = { type: 'link-cut', link: 'link:leaf-1/p7--spine-1/p1' } as const;
+
+describe('a paced simulation', () => {
+  let program: ChildProgram;
+  let folder: string;
+  let processes: PacedProcesses;
+  const opened: PacedFabric[] = [];
+
+  beforeAll(() => {
+    program = compileProgram(`import './src/fabrics/simulated/paced/program.js';`);
+    folder = mkdtempSync(join(tmpdir(), 'fd-'));
+    processes = new PacedProcesses(() => folder);
+  });
+
+  afterEach(async () => {
+    for (const fabric of opened.splice(0)) await fabric.close();
+  });
+
+  afterAll(async () => {
+    for (const { instance, state } of await processes.list()) {
+      if (state === 'up') await processes.end(instance);
+    }
+    program.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = async (
+    spec: object,
+    { instance = randomUUID() as string, pace = FASTEST, leaseMs = 60_000, abandonedMs = 60_000 } = {},
+  ): Promise<PacedFabric> => {
+    const definition = { name: 'paced', spec: fabricSpecSchema.parse({ ...spec, driver: 'simulated' }) };
+    const standIn = () => createSimulatedFabric(definition, 1);
+    const options = { instance, pace, leaseMs, abandonedMs, standIn, program: program.entry, base: folder };
+    const fabric = await openPaced(definition, 1, options);
+    opened.push(fabric);
+    return fabric;
+  };
+  const shown = async (instance: string) => (await processes.list()).find((one) => one.instance === instance);
+  const logOf = (instance: string): JournalLine[] =>
+    processes
+      .log(instance)!
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as JournalLine);
+  const play = async (fabric: Fabric & AdvancesTime & RunsWorkload, look: boolean): Promise<Buffer> => {
+    await fabric.startJobs();
+    for (let second = 1; second <= 6; second++) {
+      if (second === 3) await fabric.apply('cut', cut, 2e9);
+      if (second === 5) await fabric.revert('cut', cut, {});
+      await fabric.advance(second * 1e9);
+      if (look) await fabric.observe({ fromNs: 0, toNs: second * 1e9 });
+    }
+    return bytesOf(await fabric.observe({ fromNs: 0, toNs: 6e9 }));
+  };
+
+  it('applies, reads back and reverts every impairment, by whatever id, and refuses what is not there', async () => {
+    const fabric = await open(CONFORMANCE);
+    for (const [type, { known, unknown }] of Object.entries(SAMPLES)) {
+      await checkRoundTrip(withOwnIds(fabric, type), known);
+      await checkForeignRevert(withOwnIds(fabric, type), known);
+      for (const wrong of unknown) await expect(fabric.apply('wrong', wrong)).rejects.toThrow(InputError);
+    }
+    await checkObservation(fabric);
+  });
+
+  it('gives the evidence of a simulation at full speed, to the byte, however often it is looked at meanwhile', async () => {
+    const definition = { name: 'paced', spec: fabricSpecSchema.parse(SMALL) };
+    const inProcess = await play(createSimulatedFabric(definition, 1), false);
+    const paced = await play(await open(SMALL), true);
+    expect(paced.equals(inProcess)).toBe(true);
+  });
+
+  it('is never ahead of the wall clock', async () => {
+    const fabric = await open(SMALL, { pace: 4 });
+    const beganMs = performance.now();
+    await fabric.startJobs();
+    await fabric.advance(1e9);
+    await fabric.advance(2e9);
+    expect(performance.now() - beganMs).toBeGreaterThanOrEqual(2000 / 4 - 1);
+    expect(fabric.nowNs).toBe(2e9);
+  });
+
+  it('outlives its driver: the next one finds what is in place and reverts it, and the first can change nothing any more', async () => {
+    const instance = randomUUID();
+    const first = await open(SMALL, { instance });
+    const before = await first.readBack(cut);
+    await first.startJobs();
+    await first.advance(1e9);
+    await first.apply('held', cut, 60e9);
+    const second = await open(SMALL, { instance });
+    expect(await shown(instance)).toMatchObject({
+      state: 'up',
+      pace: '1000x',
+      inPlace: ['held'],
+      nowNs: 1e9,
+    });
+    await expect(first.apply('late', cut)).rejects.toThrow('another process has taken');
+    await expect(first.advance(2e9)).rejects.toThrow(EnvironmentError);
+    expect(await second.readBack(cut)).not.toEqual(before);
+    await second.revert('held', cut, before);
+    expect(await second.readBack(cut)).toEqual(before);
+    await second.close();
+    await until(async () => (await shown(instance))?.state === 'ended', 'the end of the process');
+    expect(logOf(instance).map(({ did }) => did)).toEqual([
+      'started',
+      'attached',
+      'intends',
+      'applied',
+      'attached',
+      'reverted',
+      'ended',
+    ]);
+  });
+
+  it('reverts by itself when its driver falls silent, and ends when nobody comes', async () => {
+    const instance = randomUUID();
+    const silent = await open(SMALL, { instance, leaseMs: 1500, abandonedMs: 1500 });
+    await silent.startJobs();
+    await silent.apply('held', cut, 60e9);
+    silent.release();
+    await until(async () => (await shown(instance))?.state === 'ended', 'the end of the process');
+    expect(logOf(instance)).toEqual([
+      expect.objectContaining({ did: 'started' }),
+      expect.objectContaining({ did: 'attached' }),
+      expect.objectContaining({ did: 'intends', id: 'held', impairment: cut }),
+      expect.objectContaining({ did: 'applied', id: 'held' }),
+      expect.objectContaining({ did: 'lease-over' }),
+      expect.objectContaining({ did: 'reverted', id: 'held', by: 'lease' }),
+      expect.objectContaining({ did: 'ended', by: 'nobody held its lease any more' }),
+    ]);
+  });
+
+  it('reverts by itself what stays longer than was said', async () => {
+    const instance = randomUUID();
+    const fabric = await open(SMALL, { instance });
+    const before = await fabric.readBack(cut);
+    await fabric.startJobs();
+    await fabric.apply('forgotten', cut, 1e9);
+    await fabric.advance(10e9);
+    expect(await fabric.readBack(cut)).not.toEqual(before);
+    await fabric.advance(12e9);
+    expect(await fabric.readBack(cut)).toEqual(before);
+    expect(logOf(instance).at(-1)).toMatchObject({ did: 'reverted', by: 'overdue', nowNs: 11e9 });
+  });
+
+  it('that is killed has taken its faults along, and says that it is gone', async () => {
+    const instance = randomUUID();
+    const fabric = await open(SMALL, { instance });
+    const before = await fabric.readBack(cut);
+    await fabric.apply('held', cut);
+    process.kill((await shown(instance))!.pid, 'SIGKILL');
+    await until(async () => (await shown(instance))?.state === 'lost', 'the loss');
+    await expect(fabric.advance(1e9)).rejects.toThrow(/ended in the midst/);
+    await fabric.revert('held', cut, before);
+    expect(await fabric.readBack(cut)).toEqual(before);
+  });
+
+  it('that can not be started says why and leaves no process', async () => {
+    const definition = { name: 'paced', spec: fabricSpecSchema.parse(SMALL) };
+    const options = {
+      instance: randomUUID(),
+      pace: 1,
+      standIn: () => createSimulatedFabric(definition, 1),
+      program: join(folder, 'missing.js'),
+      base: folder,
+    };
+    await expect(openPaced(definition, 1, options)).rejects.toThrow(/could not be started.*missing\.js/s);
+  });
+});
