@@ -190,6 +190,24 @@ const boundary = [
     to: { path: '^src/|node_modules/', pathNot: under(['schedules/timing/', 'kernel/']) },
   },
   {
+    name: 'conduct-is-arithmetic',
+    severity: 'error',
+    comment:
+      'What a game day does next, and what it showed, is a matter of its file, its runs and their scorecards: whoever conducts ' +
+      'may die between two looks, and the next one must find the same.',
+    from: { path: '^src/game-days/conduct/', pathNot: TEST_CODE },
+    to: {
+      path: '^src/|node_modules/',
+      pathNot: under([
+        'game-days/conduct/',
+        'kernel/',
+        'gate/objective[.]ts$',
+        'scoring/(scorecard|exit-codes)[.]ts$',
+        'experiments/definition/game-day[.]ts$',
+      ]),
+    },
+  },
+  {
     name: 'no-nest-in-drill-and-definition',
     severity: 'error',
     comment:

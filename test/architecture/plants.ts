@@ -135,6 +135,9 @@ const boundary: Plant[] = [
   plant('timing-is-arithmetic', 'src/schedules/timing/planted.ts', importing('../planted-target.js'), {
     'src/schedules/planted-target.ts': target,
   }),
+  plant('conduct-is-arithmetic', 'src/game-days/conduct/planted.ts', importing('../planted-target.js'), {
+    'src/game-days/planted-target.ts': target,
+  }),
   plant('no-nest-in-drill-and-definition', 'src/drill/planted-nest.ts', importing('@nestjs/common')),
 ];
 
