@@ -6,6 +6,7 @@ import { KeepEvidenceInParts1795932000000 } from './1795932000000-keep-evidence-
 import { AddSchedules1795950000000 } from './1795950000000-add-schedules.js';
 import { AddGameDays1797000000000 } from './1797000000000-add-game-days.js';
 import { AddGates1798000000000 } from './1798000000000-add-gates.js';
+import { LetSchedulesStartGameDays1799000000000 } from './1799000000000-let-schedules-start-game-days.js';
 
 export const MIGRATIONS = [
   CreateCoreTables1795910400000,
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   AddSchedules1795950000000,
   AddGameDays1797000000000,
   AddGates1798000000000,
+  LetSchedulesStartGameDays1799000000000,
 ];

@@ -11,7 +11,7 @@ import { RUN_ENTITIES, RunEntity } from '../../src/runs/run.entity.js';
 import { recordTransition } from '../../src/runs/run-store.js';
 import { requestAbort } from '../../src/runs/runs.service.js';
 import { SCHEDULE_ENTITIES } from '../../src/schedules/schedule.entity.js';
-import { ScheduleStore, type ScheduledRun } from '../../src/schedules/schedule-store.js';
+import { ScheduleStore, type Prepared, type ScheduledRun } from '../../src/schedules/schedule-store.js';
 import { GONE } from './draw.js';
 
 const PAUSE_MS = 8;
@@ -41,13 +41,14 @@ export function storeOn(dataSource: DataSource): ScheduleStore {
       prepare: async (request) => {
         if (request.experimentRef === GONE)
           throw InputError.at('/spec/experimentRef', 'there is no such experiment');
-        return runOf(request, await virtualNow(dataSource.manager));
+        return { kind: 'run', run: runOf(request, await virtualNow(dataSource.manager)) };
       },
-      store: async (manager, run) => {
+      store: async (manager, prepared) => {
+        const { run } = prepared as Extract<Prepared, { kind: 'run' }>;
         await manager.insert(RunEntity, run as never);
         await recordTransition(manager, run.id, 'pending', null);
       },
-      requestAbort: async (manager, runId, reason) => void (await requestAbort(manager, runId, reason)),
+      requestAbort: async (manager, { id }, reason) => void (await requestAbort(manager, id, reason)),
     },
     virtualNow,
   );
@@ -55,7 +56,7 @@ export function storeOn(dataSource: DataSource): ScheduleStore {
 
 function runOf({ id, scheduleId, experimentRef }: ScheduledRun, nowMs: number): RunEntity {
   return Object.assign(new RunEntity(), {
-    ...{ id, scheduleId, experimentId: null, experimentName: experimentRef, fabricName: randomUUID() },
+    ...{ id, scheduleId, experimentId: null, experimentName: experimentRef!, fabricName: randomUUID() },
     ...{ driver: 'simulated', definition: {}, fabricDefinition: {}, plan: {}, seed: 1 },
     ...{ state: 'pending' as const, fence: 0, version: '0.0.0', createdAt: new Date(nowMs) },
   });

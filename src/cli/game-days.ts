@@ -1,6 +1,6 @@
 /** `game-days list|show|start|watch|note|continue|commit|abort|report|compare|verify`. */
 import type { Command } from 'commander';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { parse } from 'yaml';
 import type { DayReport } from '../game-days/conduct/report.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
@@ -142,25 +142,37 @@ async function start(
   context: CommandContext,
 ): Promise<ExitCode> {
   const source = readGameDay(file, context.path);
-  const { gameDay, text } = source;
+  const { text } = source;
   return follow(context, async (client) => {
     try {
-      await confirm(client, source, options.confirm);
-      const day = await client.json<DayView>('POST', '/v1/game-days', text);
+      await confirmDay(client, source, options.confirm);
+      const key = { 'idempotency-key': randomUUID() };
+      const day = await client.json<DayView>('POST', '/v1/game-days', text, key);
       context.out(`game day ${day.name}: ${day.id}\n`);
       return await followDay(client, day.id, false, context);
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error;
-      const issues = error.problem.errors.map(
-        ({ file: _, line: __, column: ___, ...issue }): InputIssue => issue,
-      );
-      throw new InputError(gameDay.locate(issues));
+      return dayLocated(source)(error);
     }
   });
 }
 
+/** What the server finds in the game day is told at the lines it has here. */
+export const dayLocated =
+  ({ gameDay }: GameDayFile) =>
+  (error: unknown): never => {
+    if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error;
+    const issues = error.problem.errors.map(
+      ({ file: _, line: __, column: ___, ...issue }): InputIssue => issue,
+    );
+    throw new InputError(gameDay.locate(issues));
+  };
+
 /** A real fabric is named twice, so that no typing slip breaks a cluster. */
-async function confirm(client: ApiClient, source: GameDayFile, named: string | undefined): Promise<void> {
+export async function confirmDay(
+  client: ApiClient,
+  source: GameDayFile,
+  named: string | undefined,
+): Promise<void> {
   const real = new Set(
     source.fabrics.filter(({ spec }) => spec.driver !== 'simulated').map(({ metadata }) => metadata.name),
   );

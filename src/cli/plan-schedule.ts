@@ -18,13 +18,15 @@ export function planSchedule(
 ): ExitCode {
   const ticks = upcomingTicks(rulesOf(spec), null, Date.now(), count);
   if (format === 'json') {
-    const { experimentRef, timeZone, suspend } = spec;
-    const plan = { schedule: metadata.name, experimentRef, timeZone, suspend, upcoming: ticks };
+    const { experimentRef, gameDayRef, timeZone, suspend } = spec;
+    const plan = { schedule: metadata.name, experimentRef, gameDayRef, timeZone, suspend, upcoming: ticks };
     context.out(`${JSON.stringify(plan, null, 2)}\n`);
     return EXIT.passed;
   }
   const when = spec.cron === undefined ? `once, ${spec.once}` : `"${spec.cron}"`;
-  context.out(`${metadata.name}: ${spec.experimentRef}, ${when} in ${spec.timeZone}\n\n`);
+  context.out(
+    `${metadata.name}: ${spec.experimentRef ?? `game day ${spec.gameDayRef}`}, ${when} in ${spec.timeZone}\n\n`,
+  );
   context.out(ticks.length === 0 ? 'no tick any more: the time has passed\n' : tickTable(ticks));
   if (spec.jitter > 0)
     context.note(`note: each starts up to ${formatDurationNs(spec.jitter)} later (jitter)`);

@@ -17,6 +17,7 @@ import type { CommandContext } from './context.js';
 import { readExperiment, resolveFabric } from './definitions.js';
 import { parseChoice, parseSeed } from './flags.js';
 import { examples } from './help.js';
+import { isGameDay, planGameDay } from './plan-game-day.js';
 import { planSchedule, TICKS_SHOWN } from './plan-schedule.js';
 import { planSuite } from './plan-suite.js';
 import { isSchedule, readScheduleFile } from './schedule-file.js';
@@ -37,7 +38,7 @@ export function addPlanCommand(
 ): void {
   program
     .command('plan')
-    .argument('<file>', 'experiment, suite or schedule file, or file#name')
+    .argument('<file>', 'experiment, suite, game day or schedule file, or file#name')
     .description(
       'resolved targets, blast radius, undo steps, or the next ticks of a schedule; writes nothing',
     )
@@ -63,6 +64,7 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   if (isSchedule(file, context.path)) {
     return planSchedule(readScheduleFile(file, context.path).schedule.value, TICKS_SHOWN, format, context);
   }
+  if (isGameDay(file, context.path)) return planGameDay(file, format, context);
   const source = readExperiment(file, context.path);
   const reference = resolveFabric(source, options.fabric, context.path);
   const fabric =

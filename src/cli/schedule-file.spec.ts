@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../test/support/definitions.js';
 import { InputError } from '../kernel/problem.js';
-import { isSchedule, readScheduleFile } from './schedule-file.js';
+import { isSchedule, readScheduleFile, type ScheduledExperiment } from './schedule-file.js';
 
 describe('a schedule file', () => {
   let folder: string;
+  const workOf = (reference: string): ScheduledExperiment =>
+    readScheduleFile(reference, toPath).work as ScheduledExperiment;
   const toPath = (path: string): string => resolve(folder, path);
   const write = (file: string, ...documents: Json[]): void =>
     writeFileSync(toPath(file), documents.map(yamlOf).join('---\n'));
@@ -37,7 +39,7 @@ describe('a schedule file', () => {
 
   test('names an experiment by a path from where it is, on the fabric of that one', () => {
     write('schedules/path.yaml', schedule({ experimentRef: '../cut.yaml' }));
-    const { experiment, fabric } = readScheduleFile('schedules/path.yaml', toPath);
+    const { experiment, fabric } = workOf('schedules/path.yaml');
     expect(experiment).toMatchObject({ file: expect.stringContaining('cut.yaml') });
     expect(fabric).toMatchObject({ document: { value: { metadata: { name: 'small' } } } });
   });
@@ -47,11 +49,11 @@ describe('a schedule file', () => {
       'schedules/fabric.yaml',
       schedule({ experimentRef: '../cut.yaml', fabric: '../fabrics.yaml#large' }),
     );
-    expect(readScheduleFile('schedules/fabric.yaml', toPath).fabric).toMatchObject({
+    expect(workOf('schedules/fabric.yaml').fabric).toMatchObject({
       document: { value: { metadata: { name: 'large' } } },
     });
     write('schedules/stored.yaml', schedule({ experimentRef: 'nobody-here', fabric: 'kept' }));
-    const stored = readScheduleFile('schedules/stored.yaml', toPath);
+    const stored = workOf('schedules/stored.yaml');
     expect(stored).toMatchObject({ experiment: { stored: 'nobody-here' }, fabric: { stored: 'kept' } });
   });
 
@@ -62,7 +64,7 @@ describe('a schedule file', () => {
       experimentDocument('cut', 'small'),
       fabricDocument('small'),
     );
-    const { experiment, fabric } = readScheduleFile('all.yaml', toPath);
+    const { experiment, fabric } = workOf('all.yaml');
     expect(experiment).toMatchObject({ reference: 'all.yaml#cut' });
     expect(fabric).toMatchObject({ document: { value: { kind: 'Fabric' } } });
     expect(isSchedule('all.yaml', toPath)).toBe(true);

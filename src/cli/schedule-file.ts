@@ -5,9 +5,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Loaded } from '../experiments/definition/load.js';
+import type { GameDay } from '../experiments/definition/game-day.js';
+import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
+import { readGameDay, type GameDayFile } from './game-day-file.js';
 import {
   looksLikePath,
   pick,
@@ -22,6 +25,10 @@ export interface ScheduleFile {
   /** As the user named it, `#name` included. */
   reference: string;
   schedule: Loaded<Schedule>;
+  work: ScheduledExperiment | GameDayFile;
+}
+
+export interface ScheduledExperiment {
   experiment: ExperimentFile | { stored: string };
   /** What a run goes to; undefined for the own one of a stored experiment. */
   fabric: FabricReference | undefined;
@@ -34,7 +41,38 @@ export function readScheduleFile(reference: string, toPath: ToPath): ScheduleFil
   const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
   const schedule = pick(loaded.schedules, name, file, 'Schedule');
-  const { experimentRef, fabric } = schedule.value.spec;
+  const { experimentRef, gameDayRef } = schedule.value.spec;
+  if (experimentRef === undefined) {
+    const own = loaded.gameDays.some(({ value }) => value.metadata.name === gameDayRef);
+    const day = own ? `${file}#${gameDayRef}` : gameDayRef!;
+    const fromSchedule: ToPath = (path) => resolve(dirname(toPath(file)), path);
+    const work = at(schedule, '/spec/gameDayRef', () => {
+      if (!own && !looksLikePath(splitReference(day, fromSchedule).file))
+        throw noGameDay(day, loaded.gameDays);
+      return readGameDay(day, own ? toPath : fromSchedule);
+    });
+    return { reference, schedule, work };
+  }
+  return {
+    reference,
+    schedule,
+    work: scheduledExperiment(schedule, experimentRef, { file, loaded, toPath }),
+  };
+}
+
+function noGameDay(named: string, there: readonly Loaded<GameDay>[]): InputError {
+  const names = there.map(({ value }) => value.metadata.name);
+  const found = names.length === 0 ? 'this file has none' : `this file has ${listChoices(names)}`;
+  const hint = nearestHint(named, names) ?? 'name a file, such as ../gamedays/autumn.yaml';
+  return InputError.at('', `there is no game day "${named}"; ${found}`, hint);
+}
+
+function scheduledExperiment(
+  schedule: Loaded<Schedule>,
+  experimentRef: string,
+  { file, loaded, toPath }: { file: string; loaded: LoadedFile; toPath: ToPath },
+): ScheduledExperiment {
+  const { fabric } = schedule.value.spec;
   const beside = loaded.experiments.find(({ value }) => value.metadata.name === experimentRef);
   const fromSchedule: ToPath = (path) => resolve(dirname(toPath(file)), path);
   const experiment =
@@ -42,8 +80,6 @@ export function readScheduleFile(reference: string, toPath: ToPath): ScheduleFil
       ? at(schedule, '/spec/experimentRef', () => experimentElsewhere(experimentRef, fromSchedule, toPath))
       : { reference: `${file}#${experimentRef}`, file, experiment: beside, fabrics: loaded.fabrics };
   return {
-    reference,
-    schedule,
     experiment,
     fabric: at(schedule, fabric === undefined ? '/spec/experimentRef' : '/spec/fabric', () =>
       fabricOf(experiment, fabric, { fabrics: loaded.fabrics, fromSchedule, toPath }),
@@ -67,7 +103,7 @@ function experimentElsewhere(
 }
 
 function fabricOf(
-  experiment: ScheduleFile['experiment'],
+  experiment: ScheduledExperiment['experiment'],
   named: string | undefined,
   here: { fabrics: readonly Loaded<FabricDocument>[]; fromSchedule: ToPath; toPath: ToPath },
 ): FabricReference | undefined {

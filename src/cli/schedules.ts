@@ -11,7 +11,8 @@ import { ProblemError } from './failure.js';
 import { parseChoice, parseWhole } from './flags.js';
 import { examples } from './help.js';
 import { planSchedule, TICKS_SHOWN, tickTable } from './plan-schedule.js';
-import { readScheduleFile, type ScheduleFile } from './schedule-file.js';
+import { confirmDay } from './game-days.js';
+import { readScheduleFile, type ScheduledExperiment, type ScheduleFile } from './schedule-file.js';
 import { looksLikePath } from './definitions.js';
 import { table } from './table.js';
 
@@ -20,7 +21,8 @@ type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<voi
 interface ScheduleView {
   id: string;
   name: string;
-  experimentRef: string;
+  experimentRef: string | null;
+  gameDayRef: string | null;
   cron: string | null;
   once: string | null;
   timeZone: string;
@@ -35,6 +37,7 @@ interface TickView {
   reason: string | null;
   detail: string | null;
   runId: string | null;
+  gameDayId: string | null;
 }
 
 interface CreateOptions {
@@ -138,12 +141,12 @@ function list(options: { output: string }, context: CommandContext): Promise<Exi
     else if (rows.length > 0) {
       const cells = rows.map((row) => [
         row.name,
-        row.experimentRef,
+        row.experimentRef ?? `game day ${row.gameDayRef}`,
         row.cron ?? row.once ?? '',
         row.timeZone,
         nextOf(row),
       ]);
-      context.out(table(['name', 'experiment', 'when', 'zone', 'next (UTC)'], cells));
+      context.out(table(['name', 'what', 'when', 'zone', 'next (UTC)'], cells));
     }
     const hint = rows.length === 0 ? 'schedules create FILE' : `schedules ticks ${rows[0].name}`;
     context.note(`${rows.length === 0 ? 'no schedules yet; try' : 'next'}: ${context.command(hint)}`);
@@ -226,8 +229,10 @@ function ticks(which: string, options: TicksOptions, context: CommandContext): P
   });
 }
 
-const whatOf = ({ runId, detail }: TickView): string =>
-  runId === null ? (detail ?? '') : `${runId}${detail === null ? '' : ` (${detail})`}`;
+function whatOf({ runId, gameDayId, detail }: TickView): string {
+  const begun = runId ?? (gameDayId === null ? null : `game day ${gameDayId}`);
+  return begun === null ? (detail ?? '') : `${begun}${detail === null ? '' : ` (${detail})`}`;
+}
 
 async function create(file: string, options: CreateOptions, context: CommandContext): Promise<ExitCode> {
   const source = readScheduleFile(file, context.path);
@@ -246,13 +251,29 @@ async function create(file: string, options: CreateOptions, context: CommandCont
 }
 
 async function store(client: ApiClient, source: ScheduleFile, options: CreateOptions): Promise<ScheduleView> {
-  const fabric = await storeFabric(client, source, options);
-  const experimentRef = await storeExperiment(client, source);
+  const { work } = source;
+  if ('gameDay' in work) {
+    await confirmDay(client, work, options.confirm);
+    const written = source.schedule.source as { spec: Record<string, unknown> };
+    const spec = { ...written.spec, gameDayRef: work.gameDay.value.metadata.name };
+    return send(client, source, `${JSON.stringify({ ...written, spec })}\n---\n${work.text}`, options);
+  }
+  const fabric = await storeFabric(client, work, options);
+  const experimentRef = await storeExperiment(client, work);
   const { seed } = source.schedule.value.spec;
   await confirm(client, experimentRef, { fabric, seed }, options);
   const written = source.schedule.source as { spec: Record<string, unknown> };
   const spec = { ...written.spec, experimentRef, ...(fabric === undefined ? {} : { fabric }) };
-  const document = { ...written, spec };
+  return send(client, source, { ...written, spec }, options);
+}
+
+/** @param document a text is YAML of several documents */
+async function send(
+  client: ApiClient,
+  source: ScheduleFile,
+  document: unknown,
+  options: CreateOptions,
+): Promise<ScheduleView> {
   if (options.replace === true) {
     const { name } = source.schedule.value.metadata;
     const { data } = await client.json<{ data: ScheduleView[] }>('GET', `/v1/schedules?name=${name}`);
@@ -264,7 +285,7 @@ async function store(client: ApiClient, source: ScheduleFile, options: CreateOpt
 /** @returns the stored fabric's name; undefined for the own one of a stored experiment */
 async function storeFabric(
   client: ApiClient,
-  { fabric }: ScheduleFile,
+  { fabric }: ScheduledExperiment,
   { replace }: CreateOptions,
 ): Promise<string | undefined> {
   if (fabric === undefined || 'stored' in fabric) return fabric?.stored;
@@ -279,7 +300,7 @@ async function storeFabric(
 }
 
 /** By name where that gives this content: a name is read better, an id always holds. */
-async function storeExperiment(client: ApiClient, { experiment }: ScheduleFile): Promise<string> {
+async function storeExperiment(client: ApiClient, { experiment }: ScheduledExperiment): Promise<string> {
   if ('stored' in experiment) return experiment.stored;
   const { id } = await client.json<{ id: string }>('POST', '/v1/experiments', experiment.experiment.source);
   return (await newestOf(client, experiment.experiment.value.metadata.name)) === id

@@ -89,7 +89,9 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
 
 /** What it would run is planned, as far as that is at hand. */
 async function checkSchedule(reference: string, context: CommandContext): Promise<void> {
-  const { experiment, fabric, schedule } = readScheduleFile(reference, context.path);
+  const { work, schedule } = readScheduleFile(reference, context.path);
+  if ('gameDay' in work) return;
+  const { experiment, fabric } = work;
   if ('stored' in experiment) {
     context.note(
       `${reference}: the experiment "${experiment.stored}" is a stored one; creating it checks it too`,

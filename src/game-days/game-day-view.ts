@@ -14,6 +14,7 @@ export const gameDayView = (day: GameDayEntity): Record<string, unknown> => ({
   blind: day.blind,
   state: day.state,
   reason: day.reason,
+  scheduleId: day.scheduleId,
   final: day.endedAt !== null,
   abortRequestedAt: day.abortRequestedAt?.toISOString() ?? null,
   createdAt: day.createdAt.toISOString(),

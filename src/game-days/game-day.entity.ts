@@ -48,6 +48,18 @@ export class GameDayEntity {
   @Column({ name: 'abort_reason', type: 'text', nullable: true })
   abortReason: string | null;
 
+  /** The schedule that started it; null for one that somebody asked for. */
+  @Column({ name: 'schedule_id', type: 'uuid', nullable: true })
+  scheduleId: string | null;
+
+  /** For a day after it was asked for. */
+  @Column({ name: 'idempotency_key', type: 'text', nullable: true })
+  idempotencyKey: string | null;
+
+  /** Of the request that came with the key. */
+  @Column({ name: 'request_hash', type: 'text', nullable: true })
+  requestHash: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

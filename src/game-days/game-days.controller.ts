@@ -1,8 +1,9 @@
 /** `/v1/game-days`: start one, follow it, take part in it, and its report. */
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiConsumes,
+  ApiHeader,
   ApiOperation,
   ApiProduces,
   ApiQuery,
@@ -10,10 +11,12 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadDefinitions } from '../experiments/definition/load.js';
+import type { GameDay } from '../experiments/definition/game-day.js';
+import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import { InputError } from '../kernel/problem.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
@@ -21,6 +24,8 @@ import { YAML_TYPES } from '../platform/http/media-types.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { verdictOf, verdictSchema } from '../runs/diagnoses/verdict-body.js';
 import { markdownReport } from './conduct/report-markdown.js';
+import { gameDayPlan } from './game-day-plan.js';
+import { GameDayPlanner } from './game-day-planner.js';
 import { GameDayReports } from './game-day-reports.js';
 import { gameDayDetails, gameDayView, noteView } from './game-day-view.js';
 import { GAME_DAY_STATES, isSealed, NOTE_KINDS } from './game-day.entity.js';
@@ -60,6 +65,7 @@ const abortBody = optionalReason('abort requested');
 export class GameDaysController {
   constructor(
     private readonly days: GameDaysService,
+    private readonly planner: GameDayPlanner,
     private readonly reports: GameDayReports,
   ) {}
 
@@ -85,30 +91,43 @@ export class GameDaysController {
 
   @Post()
   @HttpCode(202)
-  @ApiOperation({ summary: 'plan and begin a game day; each request begins another one' })
+  @ApiOperation({ summary: 'plan and begin a game day' })
   @ApiConsumes(...YAML_TYPES, 'application/json')
   @ApiBody({
     description: 'a GameDay document; as YAML with the Experiment and Fabric documents that it brings along',
     schema: { $ref: '#/components/schemas/GameDay' },
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'a repeated request gives the first game day back; without one each begins another',
   })
   @ApiResponse({ status: 202, description: 'begun; Location names it' })
   @ApiResponse({
     status: 400,
     description: 'problem+json: what can not be found or planned; nothing was begun',
   })
-  async start(@Body() body: unknown, @Res({ passthrough: true }) response: Response) {
-    const loaded = loadDefinitions(definitionText(body), refuseFiles);
-    const [gameDay] = loaded.gameDays;
-    if (gameDay === undefined || loaded.gameDays.length > 1) {
-      throw InputError.at(
-        '',
-        `expected one document of kind GameDay, found ${loaded.gameDays.length}`,
-        'Experiment and Fabric documents may stand beside it, apart by ---',
-      );
-    }
-    const day = await this.days.start(gameDay, loaded);
+  async start(
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+    @Headers('idempotency-key') idempotencyKey?: string,
+  ) {
+    const { gameDay, loaded } = oneGameDay(body);
+    const { day, replayed } = await this.days.start(gameDay, loaded, idempotencyKey);
     response.setHeader('Location', `/v1/game-days/${day.id}`);
+    if (replayed) response.setHeader('Idempotency-Replayed', 'true');
     return gameDayDetails(day, await this.days.itemsOf(day.id));
+  }
+
+  @Post('plan')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'what it would do and hide; nothing is stored or begun' })
+  @ApiConsumes(...YAML_TYPES, 'application/json')
+  @ApiBody({ description: 'as for a begin', schema: { $ref: '#/components/schemas/GameDay' } })
+  @ApiResponse({ status: 400, description: 'problem+json: what can not be found or planned' })
+  async plan(@Body() body: unknown) {
+    const { gameDay, loaded } = oneGameDay(body);
+    return gameDayPlan(gameDay.value, await this.planner.plan(gameDay, loaded, { id: randomUUID() }));
   }
 
   @Get(':id')
@@ -192,4 +211,15 @@ export class GameDaysController {
     if (format === 'json') response.json(report);
     else response.type('text/markdown; charset=utf-8').send(markdownReport(report));
   }
+}
+
+function oneGameDay(body: unknown): { gameDay: Loaded<GameDay>; loaded: LoadedFile } {
+  const loaded = loadDefinitions(definitionText(body), refuseFiles);
+  const [gameDay] = loaded.gameDays;
+  if (gameDay !== undefined && loaded.gameDays.length === 1) return { gameDay, loaded };
+  throw InputError.at(
+    '',
+    `expected one document of kind GameDay, found ${loaded.gameDays.length}`,
+    'Experiment and Fabric documents may stand beside it, apart by ---',
+  );
 }

@@ -1,24 +1,22 @@
 /** Game days as REST sees them: start, list, look, note, continue, commit, abort. */
 import { Injectable } from '@nestjs/common';
-import { randomInt, randomUUID } from 'node:crypto';
-import { DataSource, type EntityManager, type Repository } from 'typeorm';
+import { randomUUID } from 'node:crypto';
+import { DataSource, IsNull, type EntityManager, type Repository } from 'typeorm';
 import type { Verdict } from '../diagnosis/verdict.js';
-import type { Experiment } from '../experiments/definition/experiment.js';
 import type { GameDay } from '../experiments/definition/game-day.js';
-import { loadExperiment, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { ExperimentsService } from '../experiments/experiments.service.js';
+import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError } from '../kernel/problem.js';
+import { contentDigest } from '../platform/digest.js';
+import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';
 import { DiagnosesService } from '../runs/diagnoses/diagnoses.service.js';
 import { RunEntity } from '../runs/run.entity.js';
-import { RunsService } from '../runs/runs.service.js';
-import { dayItems, type DayItem } from './conduct/stage-plans.js';
 import { GameDayConductor } from './game-day-conductor.js';
+import { GameDayPlanner, type PlannedDay } from './game-day-planner.js';
 import {
   GameDayEntity,
   GameDayItemEntity,
@@ -27,10 +25,8 @@ import {
   type GameDayState,
   type NoteKind,
 } from './game-day.entity.js';
-import { sealRun } from './seal.js';
 
-/** A drawn seed is one that people can type. */
-const MOST_SEED = 2 ** 47;
+const UNIQUE_VIOLATION = '23505';
 
 @Injectable()
 export class GameDaysService {
@@ -40,8 +36,7 @@ export class GameDaysService {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly experiments: ExperimentsService,
-    private readonly runs: RunsService,
+    private readonly planner: GameDayPlanner,
     private readonly diagnoses: DiagnosesService,
     private readonly conductor: GameDayConductor,
   ) {
@@ -52,88 +47,50 @@ export class GameDaysService {
 
   /**
    * Plans every experiment, so that nothing is begun that could not be finished; then stores the day and begins it.
+   * @returns the day, and whether the idempotency key gave back an earlier one
    * @throws InputError with every experiment that can't be found or planned, at its place in the document
    */
-  async start(loaded: Loaded<GameDay>, beside: LoadedFile): Promise<GameDayEntity> {
-    const { metadata, spec } = loaded.value;
-    const now = new Date();
-    const day = Object.assign(new GameDayEntity(), {
-      id: randomUUID(),
-      name: metadata.name,
-      definition: loaded.source,
-      blind: spec.blind,
-      state: 'running' as const,
-      reason: null,
-      progress: spec.stages.map(() => ({
-        state: 'blocked' as const,
-        reason: null,
-        startedAt: null,
-        endedAt: null,
-        continuedAt: null,
-        continuedBy: null,
-      })),
-      abortRequestedAt: null,
-      abortReason: null,
-      createdAt: now,
-      endedAt: null,
-    });
-    const issues: InputIssue[] = [];
-    const items: GameDayItemEntity[] = [];
-    for (const [ordinal, item] of dayItems(spec).entries()) {
-      try {
-        const run = await this.planItem(day, item, spec.pace, beside);
-        items.push(itemRow(day, ordinal, item, run, spec.stages[item.stage].name));
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        issues.push(...atItem(error, item));
-      }
-    }
-    if (issues.length > 0) throw new InputError(loaded.locate(issues));
-    await this.dataSource.transaction(async (manager) => {
-      await manager.insert(GameDayEntity, day as never);
-      await manager.insert(GameDayItemEntity, items as never);
-    });
-    await this.conductor.advance(day.id);
-    return this.get(day.id);
-  }
-
-  private async planItem(
-    day: GameDayEntity,
-    { spec }: DayItem,
-    pace: number | undefined,
+  async start(
+    loaded: Loaded<GameDay>,
     beside: LoadedFile,
-  ): Promise<RunEntity> {
-    const own = beside.experiments.find(({ value }) => value.metadata.name === spec.experiment);
-    const source =
-      own === undefined ? await this.storedExperiment(day, spec.experiment, beside) : sourceOf(own);
-    const experiment = loadExperiment(source.definition, refuseFiles).value;
-    const wanted = spec.fabric ?? experiment.spec.fabric;
-    const fabric = beside.fabrics.find(({ value }) => value.metadata.name === wanted);
-    const seed = spec.seed ?? (day.blind ? randomInt(1, MOST_SEED) : undefined);
-    return this.runs.plan(
-      {
-        ...source,
-        fabric: (fabric?.source as Record<string, unknown> | undefined) ?? spec.fabric,
-        ...(seed === undefined ? {} : { seed }),
-        ...(pace === undefined ? {} : { pace }),
-      },
-      { id: randomUUID(), gameDayId: day.id, sealed: day.blind },
-    );
+    idempotencyKey?: string,
+  ): Promise<{ day: GameDayEntity; replayed: boolean }> {
+    checkIdempotencyKey(idempotencyKey);
+    const requestHash = contentDigest(sourcesOf(loaded, beside));
+    const earlier = await this.replay(idempotencyKey, requestHash);
+    if (earlier !== undefined) return { day: earlier, replayed: true };
+    const planned = await this.planner.plan(loaded, beside, { id: randomUUID() });
+    if (idempotencyKey !== undefined) Object.assign(planned.day, { idempotencyKey, requestHash });
+    try {
+      await this.dataSource.transaction((manager) => this.store(manager, planned));
+    } catch (error) {
+      if (idempotencyKey === undefined || (error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
+      const raced = await this.replay(idempotencyKey, requestHash);
+      if (raced === undefined) throw error;
+      return { day: raced, replayed: true };
+    }
+    await this.conductor.advance(planned.day.id);
+    return { day: await this.get(planned.day.id), replayed: false };
   }
 
-  /** @throws InputError for one that is not there, and on a blind day for one that is */
-  private async storedExperiment({ blind }: GameDayEntity, reference: string, beside: LoadedFile) {
-    const names = beside.experiments.map(({ value }) => value.metadata.name);
-    if (blind) {
-      const there = names.length === 0 ? 'it sends none along' : `it sends ${listChoices(names)} along`;
-      throw InputError.at(
-        '/experiment',
-        `a blind day brings its experiments along, since anybody can read stored ones; ${there}`,
-        nearestHint(reference, names) ?? 'add the Experiment document to the request, apart by ---',
-      );
+  private async replay(key: string | undefined, requestHash: string): Promise<GameDayEntity | undefined> {
+    if (key === undefined) return undefined;
+    await this.dataSource.query(
+      `UPDATE game_days SET idempotency_key = NULL WHERE idempotency_key = $1 AND created_at <= now() - interval '24 hours'`,
+      [key],
+    );
+    const day = await this.days.findOneBy({ idempotencyKey: key });
+    if (day === null) return undefined;
+    if (day.requestHash !== requestHash) {
+      throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
     }
-    const stored = await this.experiments.require(reference, '/experiment');
-    return { experimentId: stored.id, definition: stored.definition };
+    return day;
+  }
+
+  /** Within a transaction of the caller's; whoever conducts finds it there. */
+  async store(manager: EntityManager, { day, items }: PlannedDay): Promise<void> {
+    await manager.insert(GameDayEntity, day as never);
+    await manager.insert(GameDayItemEntity, items as never);
   }
 
   async get(id: string): Promise<GameDayEntity> {
@@ -256,10 +213,15 @@ export class GameDaysService {
       if (day.state === 'completed') {
         throw new ConflictError('the game day has ended', 'a day that has ended can’t be aborted');
       }
-      if (day.abortRequestedAt !== null) return;
-      await manager.update(GameDayEntity, day.id, { abortRequestedAt: new Date(), abortReason: reason });
+      await this.requestAbort(manager, day.id, reason);
     });
     return this.advanced(id);
+  }
+
+  /** Within a transaction of the caller's; of a day that has ended it changes nothing. */
+  async requestAbort(manager: EntityManager, id: string, reason: string): Promise<void> {
+    const untouched = { id, abortRequestedAt: IsNull(), endedAt: IsNull() };
+    await manager.update(GameDayEntity, untouched, { abortRequestedAt: new Date(), abortReason: reason });
   }
 
   /** The text that was sealed, as it was hashed. @throws ConflictError while the seal holds */
@@ -298,43 +260,11 @@ export class GameDaysService {
   }
 }
 
-const sourceOf = ({ source }: Loaded<Experiment>) => ({ experimentId: null, definition: source });
-
-function itemRow(
-  { id, blind }: GameDayEntity,
-  ordinal: number,
-  { stage, label }: DayItem,
-  run: RunEntity,
-  stageName: string,
-): GameDayItemEntity {
-  return Object.assign(new GameDayItemEntity(), {
-    gameDayId: id,
-    ordinal,
-    stage,
-    label,
-    runId: run.id,
-    draft: run,
-    ...(blind ? sealRun(run, stageName, label) : { seal: null, sealedText: null }),
-    startedAt: null,
-    committedAt: null,
-    committedBy: null,
-    diagnosisId: null,
-    openedAt: null,
-  });
-}
-
-/** What is wrong with an experiment, at the line of the day that names it. */
-function atItem(error: InputError, { stage, index, spec }: DayItem): InputIssue[] {
-  const place = `/spec/stages/${stage}/experiments/${index}`;
-  return error.issues.map(({ pointer, message, hint }) => {
-    const own = pointer === '/experiment' || (pointer === '/fabric' && spec.fabric !== undefined);
-    return {
-      pointer: own ? `${place}${pointer}` : `${place}/experiment`,
-      message: own ? message : `its experiment can not run: ${pointer}: ${message}`,
-      ...(hint === undefined ? {} : { hint }),
-    };
-  });
-}
+/** All that a request asks for. */
+const sourcesOf = ({ source }: Loaded<GameDay>, { experiments, fabrics }: LoadedFile): unknown[] => [
+  source,
+  ...[...experiments, ...fabrics].map((one) => one.source),
+];
 
 const stageNames = ({ definition }: GameDayEntity): string[] =>
   (definition as { spec: { stages: { name: string }[] } }).spec.stages.map(({ name }) => name);

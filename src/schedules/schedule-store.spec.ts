@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
+import { until } from '../../test/support/until.js';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { createTestDatabase, testHome } from '../../test/support/database.js';
 import { openDatabase } from '../platform/database/database.js';
 import { contentDigest } from '../platform/digest.js';
 import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
-import { ScheduleStore, type ScheduledRun } from './schedule-store.js';
+import { ScheduleStore, type OpenWork, type Prepared, type ScheduledRun } from './schedule-store.js';
 
 jest.setTimeout(60_000);
 
@@ -22,22 +23,23 @@ describe('the store of schedules', () => {
   let store: ScheduleStore;
   let nowMs: number;
   let refuse: Error | undefined;
+  let thawed: Promise<string>;
 
   const runs = {
-    prepare: (request: ScheduledRun): Promise<RunEntity> =>
-      refuse === undefined ? Promise.resolve(request as unknown as RunEntity) : Promise.reject(refuse),
-    store: async (manager: EntityManager, run: RunEntity): Promise<void> => {
+    prepare: (request: ScheduledRun): Promise<Prepared> =>
+      refuse === undefined
+        ? Promise.resolve({ kind: 'run', run: request as unknown as RunEntity })
+        : Promise.reject(refuse),
+    store: async (manager: EntityManager, prepared: Prepared): Promise<void> => {
+      const { run } = prepared as Extract<Prepared, { kind: 'run' }>;
       await manager.query(
         `INSERT INTO runs (id, schedule_id, experiment_name, fabric_name, driver, definition, fabric_definition, plan, seed, state, version)
          VALUES ($1, $2, 'drill', 'small', 'simulated', '{}', '{}', '{}', 1, 'pending', '0.0.0')`,
         [run.id, run.scheduleId],
       );
     },
-    requestAbort: async (manager: EntityManager, runId: string, reason: string): Promise<void> => {
-      await manager.query(`UPDATE runs SET ended_at = now(), abort_reason = $2 WHERE id = $1`, [
-        runId,
-        reason,
-      ]);
+    requestAbort: async (manager: EntityManager, { id }: OpenWork, reason: string): Promise<void> => {
+      await manager.query(`UPDATE runs SET ended_at = now(), abort_reason = $2 WHERE id = $1`, [id, reason]);
     },
   };
 
@@ -130,6 +132,53 @@ describe('the store of schedules', () => {
     const written = await ticks(id);
     expect(written.length).toBe(10 * 60 + 1);
     expect(written.filter((tick) => tick.endsWith(' run')).length).toBe(6);
+  });
+
+  test('takes a tick from a replica that was frozen in the midst of it, which can write nothing when it wakes', async () => {
+    const id = await hourly();
+    nowMs = hour(1) + 1000;
+    let wake = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => (wake = resolve));
+    const holds = new Promise<void>((held) => {
+      const prepare = async (request: ScheduledRun): Promise<Prepared> => {
+        held();
+        await asleep;
+        return runs.prepare(request);
+      };
+      const frozen = new ScheduleStore(dataSource, { ...runs, prepare }, () => Promise.resolve(nowMs), 300);
+      thawed = frozen.settle(id).then(
+        () => 'written',
+        () => 'refused',
+      );
+    });
+    await holds;
+    expect(await store.settle(id)).toBeUndefined();
+    await until(
+      async () => (await store.settle(id))?.runIds.length === 1,
+      'the database to take its lock away',
+    );
+    wake();
+    expect(await thawed).toBe('refused');
+    expect(await ticks(id)).toEqual(['01:00 run']);
+    await lookAt(hour(2));
+    expect(await ticks(id)).toEqual(['01:00 run', '02:00 run']);
+  });
+
+  test('tries a tick again whose connection the database cut off, as when it fails over, and writes it once', async () => {
+    const id = await hourly();
+    nowMs = hour(1) + 1000;
+    let cuts = 3;
+    const store = async (manager: EntityManager, prepared: Prepared): Promise<void> => {
+      await runs.store(manager, prepared);
+      if (cuts-- > 0) await manager.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    };
+    const failing = new ScheduleStore(dataSource, { ...runs, store }, () => Promise.resolve(nowMs));
+    for (let lost = 0; lost < 3; lost++) await expect(failing.settle(id)).rejects.toThrow();
+    expect(await ticks(id)).toEqual([]);
+    expect((await failing.settle(id))?.runIds).toHaveLength(1);
+    expect(await ticks(id)).toEqual(['01:00 run']);
+    const [{ count }] = await dataSource.query<[{ count: string }]>('SELECT count(*) FROM runs');
+    expect(count).toBe('1');
   });
 
   test('decides what is due before a change, by the old state', async () => {

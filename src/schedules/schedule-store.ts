@@ -7,12 +7,13 @@
  * and a run's id follows from schedule and nominal time, so that a queue that remembers more than the database after a
  * failover is asked for the same run again, not for another one.
  */
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { ScheduleSpec } from '../experiments/definition/schedule.js';
 import { InputError } from '../kernel/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import type { PlannedDay } from '../game-days/game-day-planner.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule, scheduledRunId, type StoredSchedule } from './stored-schedule.js';
@@ -30,18 +31,29 @@ import {
 export const SCHEDULE_RUNS = Symbol('fabricdrill runs of schedules');
 export const SCHEDULE_CLOCK = Symbol('fabricdrill clock of schedules');
 
-/** How runs are made, written and stopped; within the transaction that decides about them. */
+/** A run, or a game day with its runs, that could start. */
+export type Prepared = { kind: 'run'; run: RunEntity } | { kind: 'game-day'; planned: PlannedDay };
+
+/** What a schedule has started and has not ended. */
+export interface OpenWork {
+  kind: Prepared['kind'];
+  id: string;
+}
+
+/** How runs and game days are made, written and stopped; within the transaction that decides about them. */
 export interface ScheduledRuns {
-  /** Plans a run without storing it. @throws InputError, ConflictError or NotFoundError when it can't start */
-  prepare(request: ScheduledRun): Promise<RunEntity>;
-  store(manager: EntityManager, run: RunEntity): Promise<void>;
-  requestAbort(manager: EntityManager, runId: string, reason: string): Promise<void>;
+  /** Plans without storing. @throws InputError, ConflictError or NotFoundError when it can't start */
+  prepare(request: ScheduledRun): Promise<Prepared>;
+  store(manager: EntityManager, prepared: Prepared): Promise<void>;
+  requestAbort(manager: EntityManager, open: OpenWork, reason: string): Promise<void>;
 }
 
 export interface ScheduledRun {
   id: string;
   scheduleId: string;
-  experimentRef: string;
+  experimentRef?: string;
+  /** Documents of a game day, instead. */
+  gameDay?: string;
   fabric?: string;
   seed?: number;
 }
@@ -77,6 +89,7 @@ export class ScheduleStore {
     private readonly dataSource: DataSource,
     @Inject(SCHEDULE_RUNS) private readonly runs: ScheduledRuns,
     @Inject(SCHEDULE_CLOCK) readonly clock: ScheduleClock,
+    @Optional() private readonly standsStillMs: number = STANDS_STILL_MS,
   ) {}
 
   /** Schedules to look at now, the longest due first. */
@@ -165,14 +178,15 @@ export class ScheduleStore {
         settled.more = true;
         break;
       }
-      underWay ??= (await openRuns(manager, row.id)).length;
+      underWay ??= (await openWork(manager, row.id)).length;
       const tick = { nominalMs, suspended: row.suspendedAt !== null, underWay };
       const decision = decideTick(rules, tick, nowMs);
       const at = { nominalAt: row.nextAt, dueAt: new Date(due), decidedAt: new Date(nowMs) };
       const outcome =
         decision.outcome === 'run' ? await this.start(manager, row, spec, decision, at) : decision;
       if (outcome === 'started') {
-        settled.runIds.push(scheduledRunId(row.id, nominalMs));
+        // a game day's runs are queued by whoever conducts it
+        if (spec.gameDayRef === undefined) settled.runIds.push(scheduledRunId(row.id, nominalMs));
         underWay = undefined;
       } else if (outcome !== 'known') {
         skipped.push({ ...at, ...outcome });
@@ -190,15 +204,14 @@ export class ScheduleStore {
     decision: Extract<Decision, { outcome: 'run' }>,
     at: TickTimes,
   ): Promise<'started' | 'known' | Skip> {
-    const runId = scheduledRunId(row.id, at.nominalAt.getTime());
+    const id = scheduledRunId(row.id, at.nominalAt.getTime());
     const known = await manager.findOneBy(ScheduleTickEntity, {
       scheduleId: row.id,
       nominalAt: at.nominalAt,
     });
     if (known !== null) return 'known';
-    const { experimentRef, fabric, seed } = spec;
-    const run = await this.prepare({ id: runId, scheduleId: row.id, experimentRef, fabric, seed });
-    if ('outcome' in run) return run;
+    const prepared = await this.prepare({ id, scheduleId: row.id, ...(await workOf(manager, row, spec)) });
+    if ('outcome' in prepared) return prepared;
     if (decision.replace) await this.abortAll(manager, row.id, 'replaced by the next tick of its schedule');
     await manager.insert(ScheduleTickEntity, {
       ...at,
@@ -206,14 +219,15 @@ export class ScheduleStore {
       outcome: 'run',
       reason: null,
       detail: decision.note,
-      runId,
+      runId: prepared.kind === 'run' ? id : null,
+      gameDayId: prepared.kind === 'game-day' ? id : null,
     });
-    await this.runs.store(manager, run);
+    await this.runs.store(manager, prepared);
     return 'started';
   }
 
   /** A run that can't be planned is no reason to stop the schedule; a database that is lost is one to try again. */
-  private async prepare(request: ScheduledRun): Promise<RunEntity | Skip> {
+  private async prepare(request: ScheduledRun): Promise<Prepared | Skip> {
     try {
       return await this.runs.prepare(request);
     } catch (error) {
@@ -227,13 +241,13 @@ export class ScheduleStore {
   }
 
   private async abortAll(manager: EntityManager, scheduleId: string, reason: string): Promise<void> {
-    for (const runId of await openRuns(manager, scheduleId))
-      await this.runs.requestAbort(manager, runId, reason);
+    for (const open of await openWork(manager, scheduleId))
+      await this.runs.requestAbort(manager, open, reason);
   }
 
   private transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
-      await manager.query(`SET LOCAL idle_in_transaction_session_timeout = ${STANDS_STILL_MS}`);
+      await manager.query(`SET LOCAL idle_in_transaction_session_timeout = ${this.standsStillMs}`);
       return work(manager);
     });
   }
@@ -260,13 +274,27 @@ function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefin
 const wakeOf = (row: ScheduleEntity, rules: Living | undefined): Date | null =>
   rules === undefined ? null : dateOf(wakeMs(rules, row.nextAt?.getTime(), row.settledAt.getTime()));
 
-/** Runs of a schedule that have not ended. */
-export async function openRuns(manager: EntityManager, scheduleId: string): Promise<string[]> {
-  const rows = await manager.query<{ id: string }[]>(
-    `SELECT id FROM runs WHERE schedule_id = $1 AND ended_at IS NULL ORDER BY created_at`,
+async function workOf(
+  manager: EntityManager,
+  { id }: ScheduleEntity,
+  { experimentRef, gameDayRef, fabric, seed }: ScheduleSpec,
+): Promise<Omit<ScheduledRun, 'id' | 'scheduleId'>> {
+  if (gameDayRef === undefined) return { experimentRef, fabric, seed };
+  const [row] = await manager.query<{ game_day: string }[]>(`SELECT game_day FROM schedules WHERE id = $1`, [
+    id,
+  ]);
+  return { gameDay: row.game_day };
+}
+
+/** What a schedule has started and has not ended, the oldest first. */
+export function openWork(manager: EntityManager, scheduleId: string): Promise<OpenWork[]> {
+  return manager.query<OpenWork[]>(
+    `SELECT 'run' AS kind, id, created_at FROM runs WHERE schedule_id = $1 AND ended_at IS NULL
+      UNION ALL
+     SELECT 'game-day', id, created_at FROM game_days WHERE schedule_id = $1 AND ended_at IS NULL
+      ORDER BY created_at`,
     [scheduleId],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** The clock was put back: what was skipped in a time that has not come is decided anew; runs stay as they are. */

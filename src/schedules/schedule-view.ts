@@ -11,7 +11,8 @@ export function scheduleView(row: ScheduleEntity): Record<string, unknown> {
   return {
     id: row.id,
     name: row.name,
-    experimentRef: spec.experimentRef,
+    experimentRef: spec.experimentRef ?? null,
+    gameDayRef: spec.gameDayRef ?? null,
     cron: spec.cron ?? null,
     once: spec.once ?? null,
     timeZone: spec.timeZone,
@@ -41,5 +42,6 @@ export function tickView(tick: ScheduleTickEntity): Record<string, unknown> {
     reason: tick.reason,
     detail: tick.detail,
     runId: tick.runId,
+    gameDayId: tick.gameDayId,
   };
 }

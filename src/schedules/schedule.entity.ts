@@ -14,7 +14,11 @@ export class ScheduleEntity {
   @Column({ type: 'json' })
   definition: unknown;
 
-  /** SHA-256 of the canonical JSON of the definition. */
+  /** Documents of the game day that it starts, as sent; asked for only then, since a blind one is nobody's to read. */
+  @Column({ name: 'game_day', type: 'text', nullable: true, select: false })
+  gameDay?: string | null;
+
+  /** SHA-256 of the canonical JSON of the definition, and of the game day. */
   @Column({ type: 'text' })
   digest: string;
 
@@ -68,9 +72,13 @@ export class ScheduleTickEntity {
   @Column({ type: 'text', nullable: true })
   detail: string | null;
 
-  /** Null for a skip, and for a run that was deleted. */
+  /** Null for a skip, for a run that was deleted, and where a game day was begun. */
   @Column({ name: 'run_id', type: 'uuid', nullable: true })
   runId: string | null;
+
+  /** The same for a schedule of game days. */
+  @Column({ name: 'game_day_id', type: 'uuid', nullable: true })
+  gameDayId: string | null;
 }
 
 export const SCHEDULE_ENTITIES = [ScheduleEntity, ScheduleTickEntity];

@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadDefinitions, type Loaded } from '../experiments/definition/load.js';
+import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import { InputError } from '../kernel/problem.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
@@ -68,15 +68,21 @@ export class SchedulesController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'store a Schedule document; its experiment must be stored' })
+  @ApiOperation({
+    summary: 'store a Schedule document; its experiment must be stored, its game day comes along',
+  })
   @ApiConsumes('application/json', ...YAML_TYPES)
-  @ApiBody({ description: 'a Schedule document', schema: { $ref: '#/components/schemas/Schedule' } })
+  @ApiBody({
+    description: 'a Schedule document, and the GameDay with its documents where it starts one',
+    schema: { $ref: '#/components/schemas/Schedule' },
+  })
   @ApiResponse({ status: 201, description: 'stored' })
   @ApiResponse({ status: 200, description: 'this name and content were stored already' })
   @ApiResponse({ status: 400, description: 'problem+json with JSON pointers, lines and hints' })
   @ApiResponse({ status: 409, description: 'the name is taken by another content' })
   async create(@Body() body: unknown, @Res({ passthrough: true }) response: Response) {
-    const { schedule, created } = await this.schedules.create(oneSchedule(body));
+    const { schedule: sent, beside } = oneSchedule(body);
+    const { schedule, created } = await this.schedules.create(sent, beside);
     response.status(created ? 201 : 200).setHeader('Location', `/v1/schedules/${schedule.id}`);
     return scheduleDetails(schedule);
   }
@@ -93,7 +99,8 @@ export class SchedulesController {
   @ApiConsumes('application/json', ...YAML_TYPES)
   @ApiBody({ description: 'a Schedule document', schema: { $ref: '#/components/schemas/Schedule' } })
   async replace(@Param('id') id: string, @Body() body: unknown) {
-    return scheduleDetails(await this.schedules.replace(id, oneSchedule(body)));
+    const { schedule, beside } = oneSchedule(body);
+    return scheduleDetails(await this.schedules.replace(id, schedule, beside));
   }
 
   @Delete(':id')
@@ -144,11 +151,15 @@ export class SchedulesController {
   }
 }
 
-function oneSchedule(body: unknown): Loaded<Schedule> {
+/** A schedule, alone or with the game day that it starts and what that brings along. */
+function oneSchedule(body: unknown): { schedule: Loaded<Schedule>; beside: LoadedFile } {
   const loaded = loadDefinitions(definitionText(body), refuseFiles);
   const [schedule] = loaded.schedules;
   const documents = Object.values(loaded).flat().length;
-  if (schedule !== undefined && documents === 1) return schedule;
+  const along = schedule?.value.spec.gameDayRef === undefined ? documents - 1 : loaded.suites.length;
+  if (schedule !== undefined && loaded.schedules.length === 1 && along === 0) {
+    return { schedule, beside: loaded };
+  }
   throw InputError.at(
     '',
     `expected one document of kind Schedule, found ${loaded.schedules.length} among ${documents}`,

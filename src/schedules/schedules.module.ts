@@ -1,8 +1,13 @@
 /** Schedules: REST, and the look at them every second. */
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { refuseFiles } from '../experiments/definition/fabric-document.js';
+import { loadDefinitions } from '../experiments/definition/load.js';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
+import { GameDayPlanner } from '../game-days/game-day-planner.js';
+import { GameDaysModule } from '../game-days/game-days.module.js';
+import { GameDaysService } from '../game-days/game-days.service.js';
 import { RunsApiModule } from '../runs/runs.module.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
 import {
@@ -16,13 +21,30 @@ import { ScheduleTicker } from './schedule-ticker.js';
 import { SchedulesController } from './schedules.controller.js';
 import { SchedulesService } from './schedules.service.js';
 
-const scheduledRuns = (runs: RunsService, experiments: ExperimentsService): ScheduledRuns => ({
-  prepare: async ({ id, scheduleId, experimentRef, fabric, seed }) => {
-    const experiment = await experiments.require(experimentRef, '/spec/experimentRef');
-    return runs.prepare({ experimentId: experiment.id, fabric, seed }, { id, scheduleId });
+const scheduledRuns = (
+  runs: RunsService,
+  experiments: ExperimentsService,
+  days: GameDaysService,
+  planner: GameDayPlanner,
+): ScheduledRuns => ({
+  prepare: async ({ id, scheduleId, experimentRef, gameDay, fabric, seed }) => {
+    if (gameDay !== undefined) {
+      const loaded = loadDefinitions(gameDay, refuseFiles);
+      return {
+        kind: 'game-day',
+        planned: await planner.plan(loaded.gameDays[0], loaded, { id, scheduleId }),
+      };
+    }
+    const experiment = await experiments.require(experimentRef!, '/spec/experimentRef');
+    const run = await runs.prepare({ experimentId: experiment.id, fabric, seed }, { id, scheduleId });
+    return { kind: 'run', run };
   },
-  store: (manager, run) => runs.store(manager, run),
-  requestAbort: async (manager, runId, reason) => void (await requestAbort(manager, runId, reason)),
+  store: (manager, prepared) =>
+    prepared.kind === 'run' ? runs.store(manager, prepared.run) : days.store(manager, prepared.planned),
+  requestAbort: async (manager, { kind, id }, reason) => {
+    if (kind === 'run') await requestAbort(manager, id, reason);
+    else await days.requestAbort(manager, id, reason);
+  },
 });
 
 @Module({})
@@ -31,13 +53,17 @@ export class SchedulesModule {
   static forRoot(ticks: boolean): DynamicModule {
     return {
       module: SchedulesModule,
-      imports: [ExperimentsModule, RunsApiModule, ScheduleModule.forRoot()],
+      imports: [ExperimentsModule, RunsApiModule, GameDaysModule, ScheduleModule.forRoot()],
       controllers: [SchedulesController],
       providers: [
         SchedulesService,
         ScheduleStore,
         { provide: SCHEDULE_CLOCK, useValue: databaseClock },
-        { provide: SCHEDULE_RUNS, inject: [RunsService, ExperimentsService], useFactory: scheduledRuns },
+        {
+          provide: SCHEDULE_RUNS,
+          inject: [RunsService, ExperimentsService, GameDaysService, GameDayPlanner],
+          useFactory: scheduledRuns,
+        },
         ...(ticks ? [ScheduleTicker] : []),
       ],
     };

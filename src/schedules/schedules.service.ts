@@ -2,10 +2,13 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
-import type { Loaded } from '../experiments/definition/load.js';
+import type { GameDay } from '../experiments/definition/game-day.js';
+import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import { rulesOf } from '../experiments/definition/schedule-rules.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
+import { GameDayPlanner } from '../game-days/game-day-planner.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import type { Cursor } from '../platform/http/page.js';
@@ -35,19 +38,24 @@ export class SchedulesService {
     private readonly store: ScheduleStore,
     private readonly experiments: ExperimentsService,
     private readonly runs: RunsService,
+    private readonly planner: GameDayPlanner,
   ) {
     this.schedules = dataSource.getRepository(ScheduleEntity);
     this.ticks = dataSource.getRepository(ScheduleTickEntity);
   }
 
   /** Storing the same content under the same name again gives the row that is there. */
-  async create(loaded: Loaded<Schedule>): Promise<{ schedule: ScheduleEntity; created: boolean }> {
+  async create(
+    loaded: Loaded<Schedule>,
+    beside?: LoadedFile,
+  ): Promise<{ schedule: ScheduleEntity; created: boolean }> {
     const { name } = loaded.value.metadata;
-    const digest = contentDigest(loaded.source);
+    const gameDay = gameDayOf(loaded, beside);
+    const digest = digestOf(loaded, gameDay);
     const known = await this.schedules.findOneBy({ name });
     if (known !== null) return { schedule: sameContent(known, digest), created: false };
-    await this.check(loaded);
-    const row = await this.newRow(loaded, digest);
+    await this.check(loaded, gameDay);
+    const row = Object.assign(await this.newRow(loaded, digest), { gameDay: gameDay?.text ?? null });
     const inserted = await this.schedules
       .createQueryBuilder()
       .insert()
@@ -83,9 +91,16 @@ export class SchedulesService {
   }
 
   /** Plans what a tick would run now, so that a schedule which could never start is refused at once. */
-  private async check({ value: { spec }, locate }: Loaded<Schedule>): Promise<void> {
+  private async check(
+    { value: { spec }, locate }: Loaded<Schedule>,
+    gameDay: SentGameDay | undefined,
+  ): Promise<void> {
+    if (gameDay !== undefined) {
+      await this.planner.plan(gameDay.loaded, gameDay.beside, { id: randomUUID() });
+      return;
+    }
     try {
-      const experiment = await this.experiments.require(spec.experimentRef, '/spec/experimentRef');
+      const experiment = await this.experiments.require(spec.experimentRef!, '/spec/experimentRef');
       const plan = await this.experiments
         .plan(experiment.id, spec.fabric, spec.seed)
         .catch((error: unknown) => {
@@ -131,9 +146,10 @@ export class SchedulesService {
   }
 
   /** Ticks until now go by the old file, later ones by the new. Whether it is suspended is as the new file says. */
-  async replace(id: string, loaded: Loaded<Schedule>): Promise<ScheduleEntity> {
+  async replace(id: string, loaded: Loaded<Schedule>, beside?: LoadedFile): Promise<ScheduleEntity> {
     await this.get(id);
-    await this.check(loaded);
+    const gameDay = gameDayOf(loaded, beside);
+    await this.check(loaded, gameDay);
     const rules = { ...rulesOf(loaded.value.spec), id };
     const { suspend } = loaded.value.spec;
     try {
@@ -142,7 +158,8 @@ export class SchedulesService {
         Object.assign(row, {
           name: loaded.value.metadata.name,
           definition: loaded.source,
-          digest: contentDigest(loaded.source),
+          gameDay: gameDay?.text ?? null,
+          digest: digestOf(loaded, gameDay),
           suspendedAt: suspend ? (row.suspendedAt ?? now) : null,
           suspendReason: suspend ? (row.suspendReason ?? SUSPENDED_BY_FILE) : null,
         });
@@ -210,6 +227,38 @@ export class SchedulesService {
     return query.getMany();
   }
 }
+
+/** The game day of a schedule, as it came along. */
+interface SentGameDay {
+  loaded: Loaded<GameDay>;
+  beside: LoadedFile;
+  /** It and what it brings along, as text that is read again at each tick. */
+  text: string;
+}
+
+/** @throws InputError when it names a game day that did not come along, or brings documents for no game day */
+function gameDayOf(schedule: Loaded<Schedule>, beside: LoadedFile | undefined): SentGameDay | undefined {
+  const named = schedule.value.spec.gameDayRef;
+  if (named === undefined) return undefined;
+  const sent = beside?.gameDays ?? [];
+  const loaded = sent.find(({ value }) => value.metadata.name === named);
+  if (loaded === undefined || beside === undefined) {
+    const names = sent.map(({ value }) => value.metadata.name);
+    const there = names.length === 0 ? 'none came along' : `there is ${listChoices(names)}`;
+    const message = `no GameDay document is named "${named}"; ${there}`;
+    const hint = nearestHint(named, names) ?? 'send it along, apart by ---, with its experiments and fabrics';
+    throw new InputError(schedule.locate([{ pointer: '/spec/gameDayRef', message, hint }]));
+  }
+  const documents = [loaded, ...beside.experiments, ...beside.fabrics];
+  return {
+    loaded,
+    beside,
+    text: documents.map(({ source }) => JSON.stringify(source)).join('\n---\n'),
+  };
+}
+
+const digestOf = ({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined): string =>
+  contentDigest(gameDay === undefined ? source : [source, gameDay.text]);
 
 const SUSPENDED_BY_FILE = 'its file says so';
 

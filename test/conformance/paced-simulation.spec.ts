@@ -77,7 +77,7 @@ describe('a paced simulation', () => {
 
   const open = async (
     spec: object,
-    { instance = randomUUID() as string, pace = FASTEST, leaseMs = 60_000, abandonedMs = 60_000 } = {},
+    { instance = randomUUID(), pace = FASTEST, leaseMs = 60_000, abandonedMs = 60_000 } = {},
   ): Promise<PacedFabric> => {
     const definition = { name: 'paced', spec: fabricSpecSchema.parse({ ...spec, driver: 'simulated' }) };
     const standIn = () => createSimulatedFabric(definition, 1);

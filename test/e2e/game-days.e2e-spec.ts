@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
-import type { HttpClient } from '../support/http-client.js';
+import type { Answer, HttpClient } from '../support/http-client.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -51,6 +51,27 @@ describe('a game day', () => {
   };
   const show = async (address: string): Promise<Json & { stages: Json[] }> =>
     (await client.get(address)).body as Json & { stages: Json[] };
+  /** Every GET of the OpenAPI document, with ids that are there in place of parameters. */
+  const everythingReadable = async (
+    known: Record<string, string[]>,
+  ): Promise<{ path: string; text: string }[]> => {
+    const { paths } = (await client.get('/openapi.json')).body as { paths: Record<string, Json> };
+    const found: { path: string; text: string }[] = [];
+    for (const template of ['/metrics', '/openapi.json', ...Object.keys(paths)]) {
+      if (template in paths && paths[template].get === undefined) continue;
+      const isOf = (room: string): boolean => template.startsWith(`/v1/${room}`);
+      const ids = isOf('game-days') ? known.gameDay : isOf('runs') ? known.run : known.experiment;
+      const path = template
+        .replace('{name}', known.fabric[0])
+        .replace('{run}', known.run[0])
+        .replace(/\{\w+\}/g, ids[0]);
+      const { text } = path.endsWith('/events')
+        ? { text: JSON.stringify(await client.events(known.run[0])) }
+        : await client.get(path);
+      found.push({ path, text });
+    }
+    return found;
+  };
   const inState = async (address: string, state: string): Promise<void> =>
     until(async () => (await show(address)).state === state, `${address} ${state}`, PATIENCE_MS);
 
@@ -79,6 +100,35 @@ describe('a game day', () => {
       pointer: '/spec/stages/0/experiments/0/experiment',
       message: expect.stringContaining('brings its experiments along'),
     });
+    const plan = dayDocument('planned', [{ name: 'one', experiments: [experiment()] }], { pace: '3x' });
+    const planned = await client.yaml('POST', '/v1/game-days/plan', stringify(plan));
+    expect([planned.status, planned.body]).toEqual([
+      200,
+      expect.objectContaining({
+        pace: '3x',
+        hidden: [],
+        stages: [
+          expect.objectContaining({
+            order: 'serial',
+            experiments: [
+              expect.objectContaining({
+                name: 'cut',
+                fabric: 'small',
+                seed: 11,
+                takes_s: expect.any(Number),
+                targets: [expect.stringMatching(/^link:leaf/)],
+                blastRadius: expect.objectContaining({ exposedJobs: ['exposed'] }),
+              }),
+            ],
+          }),
+        ],
+      }),
+    ]);
+    const drawn = dayDocument('planned', [{ name: 'one', experiments: [experiment()] }], { blind: true });
+    const text = [drawn, experimentDocument('cut', 'small')].map((one) => stringify(one)).join('---\n');
+    const blind = (await client.yaml('POST', '/v1/game-days/plan', text)).body as Json & { stages: Json[] };
+    expect(blind.stages[0].experiments).toMatchObject([{ seed: null, targets: null, blastRadius: null }]);
+    expect(blind.hidden).not.toEqual([]);
     expect((await client.get('/v1/game-days')).body.data).toEqual([]);
     expect((await client.post('/v1/game-days', experimentDocument('cut', 'small'))).status).toBe(400);
   });
@@ -105,7 +155,16 @@ describe('a game day', () => {
       },
     ];
     const document = dayDocument('autumn', stages, { roles: [{ role: 'lead', people: ['Ada'] }] });
-    const address = await begin(document);
+    const keyed = (name: string): Promise<Answer> =>
+      client.post('/v1/game-days', { ...document, metadata: { name } }, { 'idempotency-key': 'autumn-1' });
+    const [begun, again] = await Promise.all([keyed('autumn'), keyed('autumn')]);
+    expect([begun.status, again.status, again.body.id]).toEqual([202, 202, begun.body.id]);
+    expect([begun, again].map(({ headers }) => headers.get('idempotency-replayed')).sort()).toEqual([
+      null,
+      'true',
+    ]);
+    expect((await keyed('spring')).status).toBe(409);
+    const address = begun.headers.get('location')!;
     await others[0].close();
     await inState(address, 'waiting');
     expect((await client.get(`${address}/report`)).status).toBe(409);
@@ -175,29 +234,30 @@ describe('a game day', () => {
     expect(row.state).toBe('failed');
     const [target] = ((row.plan as Json).faults as { targets: { id: string }[] }[])[0].targets;
 
-    const lookedAt = [
-      address,
-      `${address}/report`,
-      `${address}/notes`,
-      `${address}/seals/${run}`,
-      '/v1/game-days',
-      '/v1/runs',
-      `/v1/runs?gameDay=${address.split('/').at(-1)}`,
-      `/v1/runs/${run}`,
-      `/v1/runs/${run}/scorecard`,
-      `/v1/runs/${run}/verdict`,
-      `/v1/runs/${run}/report`,
-      `/v1/runs/${run}/diagnoses`,
-      '/v1/diagnoses',
-      '/v1/experiments',
-      '/metrics',
-    ];
-    for (const path of lookedAt) {
-      const { text } = await client.get(path);
-      for (const word of ['secret', target.id, 'link-down', 'recovered == 0', 'a fiber', String(row.seed)]) {
+    const words = ['secret', target.id, 'link-down', 'recovered == 0', 'a fiber', String(row.seed)];
+    const known: Record<string, string[]> = {
+      gameDay: [address.split('/').at(-1)!],
+      run: [run],
+      fabric: ['small'],
+      experiment: [(await client.get('/v1/experiments')).body.data[0].id as string],
+    };
+    const reached = await everythingReadable(known);
+    for (const { path, text } of reached) {
+      // what any fabric and any day has: kinds of faults, schemas, descriptions of metrics
+      const general = /^\/(v1\/(faults|schemas|metrics)|openapi\.json|docs)/.test(path);
+      // the evidence is what the team works from, and tells of the element that failed
+      const evidence = path.endsWith('/evidence');
+      // another experiment, which anybody could read before
+      const others = path === '/v1/experiments' || path.startsWith('/v1/experiments/');
+      for (const word of words) {
+        if ((general || evidence || others) && [target.id, 'link-down'].includes(word)) continue;
+        if (path === '/v1/fabrics/small/topology' && word === target.id) continue;
         expect(`${path}: ${text}`).not.toContain(word);
       }
     }
+    expect(reached.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([address, `/v1/runs/${run}`, `/v1/runs/${run}/events`, '/metrics', '/v1/gates']),
+    );
     expect(hidden).toEqual(expect.objectContaining({ name: null, hypothesis: null, sealed: true }));
     expect(seal).toMatch(/^[0-9a-f]{64}$/);
     expect((await client.get(`/v1/runs/${run}`)).body).toMatchObject({

@@ -145,6 +145,46 @@ describe('schedules', () => {
     expect((await client.get(`/v1/schedules/${lost}/ticks?reson=x`)).status).toBe(400);
   });
 
+  it('begin a game day, once a tick, and skip ticks until it has ended', async () => {
+    const hypothesis = { statement: 'traffic moves', expect: ['recovery.recovered == 1'] };
+    const gameDay = {
+      ...{ apiVersion: 'fabricdrill/v1', kind: 'GameDay', metadata: { name: 'weekly' } },
+      spec: { stages: [{ name: 'one', pause: 'Ready?', experiments: [{ experiment: 'cut', hypothesis }] }] },
+    };
+    const document = scheduleDocument('days', { gameDayRef: 'weekly' });
+    delete (document.spec as Json).experimentRef;
+    const alone = await client.post('/v1/schedules', document);
+    expect(alone.body.errors[0]).toMatchObject({ pointer: '/spec/gameDayRef' });
+    const unplannable = {
+      ...gameDay,
+      spec: { stages: [{ name: 'one', experiments: [{ experiment: 'cutt', hypothesis }] }] },
+    };
+    const refused = await client.yaml(
+      'POST',
+      '/v1/schedules',
+      [document, unplannable].map(yamlOf).join('---\n'),
+    );
+    expect(refused.body.errors[0]).toMatchObject({ hint: 'did you mean "cut"?', line: expect.any(Number) });
+    const created = await client.yaml('POST', '/v1/schedules', [document, gameDay].map(yamlOf).join('---\n'));
+    expect([created.status, created.body]).toEqual([201, expect.objectContaining({ gameDayRef: 'weekly' })]);
+    const id = created.body.id as string;
+    await bringNear(id);
+    const { outcome, runId, gameDayId } = await tickOf(id);
+    expect([outcome, runId]).toEqual(['run', null]);
+    const address = `/v1/game-days/${gameDayId as string}`;
+    await until(async () => (await client.get(address)).body.state === 'waiting', 'the day');
+    expect((await client.get(address)).body).toMatchObject({ name: 'weekly', scheduleId: id });
+    await bringNear(id);
+    await until(async () => (await ticksOf(id)).length > 1, 'the next tick');
+    expect((await ticksOf(id))[0]).toMatchObject({
+      outcome: 'skip',
+      reason: 'still-running',
+      gameDayId: null,
+    });
+    expect((await client.get('/v1/game-days?name=weekly')).body.data).toHaveLength(1);
+    await client.post(`${address}/abort`);
+  });
+
   it('give each tick to one of several replicas', async () => {
     const others = await Promise.all([1, 2].map(() => service.join({ api: true, worker: false })));
     const ids = await Promise.all(Array.from({ length: 8 }, (_, at) => create(`shared-${at}`)));

@@ -34,6 +34,7 @@ export function rulesOf(spec: ScheduleSpec): Rules {
       return undefined;
     }
   };
+  collect('/spec', () => refuseUnclearWork(spec));
   const zone = collect('/spec/timeZone', () => (checkZone(spec.timeZone), spec.timeZone));
   const cron = collect('/spec/cron', () => cronOf(spec));
   const blackouts = spec.blackouts.map((one, at) => collect(`/spec/blackouts/${at}`, () => blackoutOf(one)));
@@ -55,6 +56,21 @@ export function rulesOf(spec: ScheduleSpec): Rules {
   collect('/spec/blackouts', () => refuseClosed(rules));
   if (issues.length > 0) throw new InputError(issues);
   return rules;
+}
+
+/** One thing is run, and a game day says itself on which fabrics. */
+function refuseUnclearWork({ experimentRef, gameDayRef, fabric, seed }: ScheduleSpec): void {
+  if (experimentRef === undefined && gameDayRef === undefined) {
+    throw InputError.at('/experimentRef', 'is missing', 'name an experiment, or a game day in gameDayRef');
+  }
+  if (gameDayRef === undefined) return;
+  if (experimentRef !== undefined) {
+    throw InputError.at('/gameDayRef', 'it names an experiment too', 'a schedule runs one or the other');
+  }
+  for (const [key, value] of Object.entries({ fabric, seed })) {
+    if (value === undefined) continue;
+    throw InputError.at(`/${key}`, 'a game day says that for each of its experiments', 'remove it here');
+  }
 }
 
 function cronOf({ cron, once }: ScheduleSpec): Cron | undefined {

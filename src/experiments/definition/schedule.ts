@@ -46,8 +46,17 @@ export const scheduleSpecSchema = z.strictObject({
     .string()
     .min(1)
     .max(200)
+    .optional()
     .describe(
       'name or id of a stored experiment; in a file also a name in the same file, a path, or path#name',
+    ),
+  gameDayRef: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe(
+      'instead of an experiment: name of a GameDay document that comes along; in a file also a path, or path#name',
     ),
   fabric: z
     .string()
@@ -96,5 +105,5 @@ export const scheduleSchema = z
     metadata: metadataSchema,
     spec: scheduleSpecSchema,
   })
-  .meta({ title: 'Schedule', description: 'when an experiment is run by itself' });
+  .meta({ title: 'Schedule', description: 'when an experiment is run, or a game day begun, by itself' });
 export type Schedule = z.output<typeof scheduleSchema>;

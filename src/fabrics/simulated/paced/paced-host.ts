@@ -28,8 +28,8 @@ export interface HostMeans {
   leaseMs: number;
   /** Durable when it returns. */
   journal(line: Omit<JournalLine, 'at' | 'nowNs'>): void;
-  wallClockMs(): number;
-  sleep(ms: number): Promise<void>;
+  wallClockMs: () => number;
+  sleep: (ms: number) => Promise<void>;
 }
 
 interface InPlace {

@@ -54,10 +54,7 @@ async function answer(
   if (call === 'end') response.once('close', end);
 }
 
-const ACT: Record<
-  Exclude<Call, 'observe'>,
-  (host: PacedHost, body: CallBody) => Promise<unknown> | unknown
-> = {
+const ACT: Record<Exclude<Call, 'observe'>, (host: PacedHost, body: CallBody) => unknown> = {
   attach: (host, { by }) => host.attach(by!),
   renew: (host, { driver }) => host.renew(driver!),
   status: (host) => host.status(),
