@@ -24,6 +24,7 @@ import {
 } from '../experiments/definition/stored.js';
 import { encodedParts, EVIDENCE_FORMAT } from './evidence/arrow.js';
 import { EvidenceFile } from './evidence/evidence-file.js';
+import { lookEveryFewSeconds } from './evidence/live-evidence.js';
 import type { RunEntity, UndoEntryEntity } from './run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
 import { unscored } from './run-view.js';
@@ -143,7 +144,7 @@ export class RunExecutor {
           verified: (id) => this.store.verified(claim, id),
           failed: (id, reason) => this.store.failed(claim, id, reason),
         },
-        hooks: this.hooks(claim, withJobsAsWritten(run.fabricDefinition, run.definition)),
+        hooks: this.hooks(claim, withJobsAsWritten(run.fabricDefinition, run.definition), fabric),
       });
       await this.end(claim, endingOf(judgement), judgement);
     } finally {
@@ -151,8 +152,16 @@ export class RunExecutor {
     }
   }
 
-  /** @param fabric the Fabric document with the jobs that run on it, to go with the evidence */
-  private hooks(claim: Claim, fabric: unknown): DrillHooks {
+  /** @param document the Fabric document with the jobs that run on it, to go with the evidence */
+  private hooks(claim: Claim, document: unknown, fabric: Fabric): DrillHooks {
+    const look = isPaced(document)
+      ? lookEveryFewSeconds(
+          fabric,
+          document,
+          (evidence) => this.store.liveEvidence(claim, evidence),
+          (error) => this.logger.debug(`no look at the evidence so far: ${messageOf(error)}`),
+        )
+      : (): void => undefined;
     let lastMs = 0;
     let position = { now_s: 0, duration_s: 0 };
     const show = oneAtATime(() =>
@@ -163,6 +172,7 @@ export class RunExecutor {
     return {
       state: (state, detail) => this.store.go(claim, state, detail ?? null),
       progress: (nowNs, durationNs) => {
+        look(nowNs);
         const nowMs = Date.now();
         if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
         lastMs = nowMs;
@@ -170,7 +180,7 @@ export class RunExecutor {
         show();
       },
       evidence: async (evidence) => {
-        const file = await EvidenceFile.write(encodedParts(evidence, true, fabric));
+        const file = await EvidenceFile.write(encodedParts(evidence, true, document));
         try {
           await this.store.evidence(claim, file, EVIDENCE_FORMAT);
         } finally {
@@ -266,6 +276,9 @@ function oneAtATime(work: () => Promise<void>): () => void {
     void work().finally(() => (busy = false));
   };
 }
+
+const isPaced = (fabric: unknown): boolean =>
+  (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -12,6 +12,7 @@ import { EXIT } from '../scoring/exit-codes.js';
 import { FINAL_STATES, type FinalState, type RunState, type Scorecard } from '../scoring/scorecard.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { EvidenceFile } from './evidence/evidence-file.js';
+import type { LiveEvidence } from './evidence/live-evidence.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
 import { isFinal, mayGo, worst } from './run.machine.js';
@@ -191,6 +192,21 @@ export class RunStore {
       manager.query(
         `INSERT INTO run_evidence (run_id, bytes, sha256, rows, parts, format) VALUES ($1, $2, $3, $4, $5, $6)`,
         [claim.runId, file.bytes, file.sha256, file.rows, parts, format],
+      ),
+    );
+    await this.fenced(claim, (manager) =>
+      manager.query('DELETE FROM run_live_evidence WHERE run_id = $1', [claim.runId]),
+    );
+  }
+
+  /** In place of the look before. */
+  async liveEvidence(claim: Claim, { untilNs, bytes }: LiveEvidence): Promise<void> {
+    await this.fenced(claim, (manager) =>
+      manager.query(
+        `INSERT INTO run_live_evidence (run_id, until_ns, bytes)
+         SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_id = $1)
+         ON CONFLICT (run_id) DO UPDATE SET until_ns = excluded.until_ns, bytes = excluded.bytes`,
+        [claim.runId, untilNs, bytes],
       ),
     );
   }

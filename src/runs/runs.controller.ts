@@ -183,6 +183,21 @@ export class RunsController {
     );
   }
 
+  @Get(':id/evidence/live')
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({ summary: 'what was observed so far of a run with a pace, as an Apache Arrow IPC file' })
+  @ApiProduces(EVIDENCE_MEDIA_TYPE)
+  @ApiResponse({
+    status: 200,
+    description: 'Evidence-Until says up to where, seconds from the start of the run',
+  })
+  @ApiResponse({ status: 409, description: 'it has no pace, has just begun, or has ended' })
+  async live(@Param('id') id: string, @Res() response: Response) {
+    const { untilNs, bytes } = await this.runs.liveEvidence(id);
+    response.setHeader('Content-Type', EVIDENCE_MEDIA_TYPE);
+    response.setHeader('Evidence-Until', String(untilNs / 1e9)).send(bytes);
+  }
+
   @Get(':id/report')
   @ApiOperation({ summary: 'the scorecard as text, json, markdown or junit' })
   @ApiQuery({ name: 'format', required: false, enum: REPORT_FORMATS.map((format) => format.name) })

@@ -18,6 +18,7 @@ import { EXIT } from '../scoring/exit-codes.js';
 import type { RunState, Scorecard } from '../scoring/scorecard.js';
 import { unsupportedError } from '../drill/plan.js';
 import { appendEvent } from './run-events.js';
+import { liveEvidence, type LiveEvidence } from './evidence/live-evidence.js';
 import { storedEvidence, type StoredEvidence } from './evidence/stored-evidence.js';
 import { RunEntity, RunResultEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
@@ -282,6 +283,19 @@ export class RunsService {
     const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
     if (result?.verdict == null) throw notYet(run, 'verdict');
     return result.verdict;
+  }
+
+  /** The last look at a run under way. */
+  async liveEvidence(id: string): Promise<LiveEvidence> {
+    const run = await this.get(id);
+    const live = await liveEvidence(this.dataSource, id);
+    if (live !== undefined) return live;
+    throw isFinal(run.state)
+      ? new ConflictError('the run has ended', `GET /v1/runs/${id}/evidence has all of it`)
+      : new ConflictError(
+          'there is nothing to look at yet',
+          'runs with a pace are looked at every few seconds; any other is over in a moment or has its own monitoring',
+        );
   }
 
   /** The stored Arrow file. */
