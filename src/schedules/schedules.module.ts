@@ -8,6 +8,7 @@ import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { GameDaysModule } from '../game-days/game-days.module.js';
 import { GameDaysService } from '../game-days/game-days.service.js';
+import { InputError } from '../kernel/problem.js';
 import { RunsApiModule } from '../runs/runs.module.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
 import {
@@ -21,6 +22,12 @@ import { ScheduleTicker } from './schedule-ticker.js';
 import { SchedulesController } from './schedules.controller.js';
 import { SchedulesService } from './schedules.service.js';
 
+const UNTOLD = InputError.at(
+  '/spec/gameDayRef',
+  'its blind game day can not be planned; why is not told here',
+  'plan its file',
+);
+
 const scheduledRuns = (
   runs: RunsService,
   experiments: ExperimentsService,
@@ -30,10 +37,12 @@ const scheduledRuns = (
   prepare: async ({ id, scheduleId, experimentRef, gameDay, fabric, seed }) => {
     if (gameDay !== undefined) {
       const loaded = loadDefinitions(gameDay, refuseFiles);
-      return {
-        kind: 'game-day',
-        planned: await planner.plan(loaded.gameDays[0], loaded, { id, scheduleId }),
-      };
+      const [day] = loaded.gameDays;
+      const planned = planner.plan(day, loaded, { id, scheduleId }).catch((error: unknown) => {
+        // the tick is anybody's to read, and what is wrong would name what is hidden
+        throw day.value.spec.blind && error instanceof InputError ? UNTOLD : error;
+      });
+      return { kind: 'game-day', planned: await planned };
     }
     const experiment = await experiments.require(experimentRef!, '/spec/experimentRef');
     const run = await runs.prepare({ experimentId: experiment.id, fabric, seed }, { id, scheduleId });
