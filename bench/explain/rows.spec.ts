@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { FAULT_KINDS } from '../../src/faults/catalog.js';
+import { caseOf } from './corpus/case.js';
 import type { CaseResult } from './measure-case.js';
-import { caseRows, explainRows } from './rows.js';
+import { caseRows, ENOUGH_OF_A_KIND, explainRows } from './rows.js';
 import { countedCase, gradeWith } from './testing/results.js';
 
 const right = gradeWith({ top1: 1, setF1: 1, kindRight: true, sideRight: true });
@@ -110,4 +112,15 @@ describe('rows of the explainability bench', () => {
     expect(caseRows(many(1, { control: 'nothing' }))[0]).toMatchObject({ measure: 'false_alarm', value: 0 });
     expect(rowOf([dropped, ...many(3, {})], 'all', 'dropped_share').value).toBe(0.25);
   });
+});
+
+test('the usual seeds hold enough cases of every kind to judge what is dropped of it', () => {
+  const cases = Array.from({ length: 380 }, (_, index) => caseOf(10_001 + index));
+  const alone = cases.flatMap(({ control, entries }) =>
+    control === null && entries.length === 1 ? [entries[0].kind] : [],
+  );
+  // nothing, and a straggler, are controls
+  const kinds = FAULT_KINDS.map(({ name }) => name).filter((name) => name !== 'none' && name !== 'straggler');
+  const few = kinds.filter((name) => alone.filter((kind) => kind === name).length < ENOUGH_OF_A_KIND);
+  expect(few).toEqual([]);
 });

@@ -100,27 +100,27 @@ export const CONGESTION_FAULTS: readonly FaultEntry[] = [
   },
   {
     ...congestion('slow-receiver', 'share'),
-    weight: 1,
+    weight: 1.1,
     needs: ROOMY,
     targets: anyNic,
     parameters: (random) => ({ variant: 'share', share: Number(logBetween(random, 0.04, 0.8).toFixed(3)) }),
   },
   {
     ...congestion('slow-receiver', 'rate'),
-    weight: 0.5,
+    weight: 0.7,
     needs: ROOMY,
     targets: anyNic,
     parameters: (random) => ({ variant: 'rate', rate: `${Math.round(logBetween(random, 15, 320))}Gbps` }),
   },
   {
     ...congestion('pause-storm', 'continuous'),
-    weight: 0.8,
+    weight: 0.65,
     targets: anyNic,
     parameters: () => ({ variant: 'continuous' }),
   },
   {
     ...congestion('pause-storm', 'intermittent'),
-    weight: 0.8,
+    weight: 0.65,
     targets: anyNic,
     parameters: (random) => ({
       variant: 'intermittent',

@@ -60,6 +60,42 @@ function contextOf({ seed = 1, lost = 0, senders = [] as number[], share = 0.2, 
   return new Context({ topology, jobs: [job], evidence: { fromNs: 0, toNs: SECONDS * 1e9, series } });
 }
 
+/** The same where ranks send down a chain: the first is sent nothing, and the last sends nothing. */
+function chainOf(program: Job['program'], hasAll = true): Context {
+  const { topology: same, jobs, evidence } = contextOf({ senders: [2, 5] });
+  const missing = [edgeId('llm', HOSTS - 1, 0), ...(hasAll ? [] : [edgeId('llm', 0, 1)])];
+  const series = evidence.series.filter(({ element }) => !missing.includes(element));
+  return new Context({ topology: same, jobs: [{ ...jobs[0], program }], evidence: { ...evidence, series } });
+}
+
+describe('connections that lead one way only', () => {
+  const ranks = Array.from({ length: HOSTS }, (_, rank) => rank);
+  const chain: Job['program'] = {
+    operations: [
+      {
+        type: 'collective',
+        name: 'activations',
+        collective: 'send-receive',
+        algorithm: 'ring',
+        bytes: 1e9,
+        groups: [ranks],
+        parallelism: 'pipeline',
+        after: [],
+      },
+    ],
+  };
+  const known = (context: Context): boolean[] => byteAccounts(context, 1).map((one) => one !== null);
+
+  it('are whole where the program of the job asks for no others', () => {
+    expect(known(chainOf(chain))).toEqual(ranks.map(() => true));
+  });
+
+  it('are not known to be whole where one is missing, or nobody tells the program', () => {
+    expect(known(chainOf(chain, false)).slice(0, 2)).toEqual([false, false]);
+    expect(known(chainOf({ operations: [] }))[0]).toBe(false);
+  });
+});
+
 describe('bytes that no job accounts for', () => {
   it('are found with their receiver, their senders and their time', () => {
     const [load, ...others] = observeForeignLoads(contextOf({ senders: [2, 5] }));

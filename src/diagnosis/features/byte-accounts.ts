@@ -15,6 +15,8 @@ import type { Job } from '../../workload/job.js';
 import { writtenPerRank } from './checkpoint-traffic.js';
 import type { Context } from './context.js';
 import { edgesByJob } from './edges.js';
+import { expectedConnections } from './expected-connections.js';
+import type { ExpectedConnections } from './expected-connections.js';
 import { Store } from './room.js';
 import { freshColumn } from './samples.js';
 import type { Column } from './samples.js';
@@ -248,23 +250,42 @@ export function connectionsOf(context: Context): ([Column[], Column[]] | null)[]
   const found = nics.map((): [Column[], Column[]] | null => [[], []]);
   const edges = context.once(sentOverEdges);
   for (const job of context.jobs) {
-    const ranks = Array.from(job.placement, (): [number, number] => [0, 0]);
+    const sends = Array.from(job.placement, () => new Set<number>());
+    const receives = Array.from(job.placement, () => new Set<number>());
     for (const { from, to, series } of edges.get(job) ?? []) {
       const column = freshColumn(series);
       if (column.count < 2 || goesBack(column)) continue;
-      [from, to].forEach((rank, end) => {
-        ranks[rank][end]++;
-        found[gpus[job.placement[rank]].nic]?.[end].push(column);
-      });
+      sends[from].add(to);
+      receives[to].add(from);
+      [from, to].forEach((rank, end) => found[gpus[job.placement[rank]].nic]?.[end].push(column));
     }
-    // Connections come in both directions; a rank that is sent to by fewer than it sends to has senders that are mute.
-    ranks.forEach(([sends, receives], rank) => {
-      const { nic } = gpus[job.placement[rank]];
-      if (sends !== receives || sends === 0) found[nic] = null;
+    const isWhole = completeness(context, job, { sends, receives });
+    job.placement.forEach((gpu, rank) => {
+      if (!isWhole(rank)) found[gpus[gpu].nic] = null;
     });
     addCheckpoints(context, job, found);
   }
   return found;
+}
+
+/**
+ * Whether all connections of a rank are there. Most come in both directions, and a rank that is sent to by fewer than it
+ * sends to has senders that are mute; unless these are what its program asks for, as where a ring crosses an all-to-all.
+ */
+function completeness(
+  { topology }: Context,
+  job: Job,
+  { sends, receives }: ExpectedConnections,
+): (rank: number) => boolean {
+  let asked: ExpectedConnections | undefined;
+  const isSame = (wanted: ReadonlySet<number>, there: ReadonlySet<number>): boolean =>
+    wanted.size === there.size && [...wanted].every((partner) => there.has(partner));
+  return (rank) => {
+    if (sends[rank].size === 0 && receives[rank].size === 0) return false;
+    if (sends[rank].size === receives[rank].size) return true;
+    asked ??= expectedConnections(job, topology);
+    return isSame(asked.sends[rank], sends[rank]) && isSame(asked.receives[rank], receives[rank]);
+  };
 }
 
 /** What ranks write to storage hosts is the jobs' own as well. */
