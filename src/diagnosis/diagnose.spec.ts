@@ -277,6 +277,13 @@ describe('missing data', () => {
     expect(diagnose(input).culprits.map((culprit) => culprit.element.id)).toEqual([idOf(uplink)]);
   });
 
+  it('claims nothing of what nobody told: the configuration of a dead port, the light, the steps of jobs', () => {
+    const input = scene([{ type: 'cut', at: uplink, from: 20, to: 40 }]);
+    const { answer } = diagnose(withoutSamples(input, ({ metric }) => metric === 'port_oper_status'));
+    expect(answer).toContain('Neither optics nor the configuration of its ports were read');
+    expect(answer).toContain('What it cost the jobs is not known');
+  });
+
   it('leaves a dead link found when one end of it is mute', () => {
     const input = scene([{ type: 'cut', at: uplink, from: 20, to: 40 }]);
     const mute = withoutSamples(input, ({ element }) => !element.includes('spine-2'));

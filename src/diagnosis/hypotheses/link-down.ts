@@ -55,11 +55,19 @@ function sideReason(culprit: Explanation): string {
   if (culprit.side === 'configuration') {
     return `A port was shut down by configuration${light === 'absent' ? '; the light stayed healthy' : ''}.`;
   }
+  // a port that nobody told the configuration of may have been shut down
+  const isEnabled = outcomeOf(culprit, 'shut-down') === 'absent';
+  if (culprit.side === 'cable' && !isEnabled) {
+    return light === 'present'
+      ? 'No light arrived, so look at the cable or its connectors; whether its ports were enabled was not told.'
+      : 'Neither optics nor the configuration of its ports were read then, so the cable is only the likeliest place.';
+  }
   if (culprit.side === 'cable') {
     return light === 'present'
       ? 'No light arrived while the ports stayed enabled, so look at the cable or its connectors, not at the configuration.'
       : 'The ports stayed enabled; no optic was read while the link was down, so the cable is only the likeliest place.';
   }
+  if (!isEnabled) return 'Whether the cable, a port or the configuration is to blame is not shown.';
   return light === 'absent'
     ? 'The ports stayed enabled and light kept arriving, so neither the cable nor the configuration explains it.'
     : 'Whether the cable or a port is to blame is not shown.';
