@@ -11,7 +11,7 @@ const TEST_CODE = '([.](spec|e2e-spec)[.]ts$|^src/.*/testing/)';
 const BASE = ['kernel/', 'topology/'];
 const SHARED = [...BASE, 'telemetry/', 'workload/'];
 const SCORED = [...SHARED, 'truth/', 'diagnosis/verdict.ts'];
-const SCORES = [...SCORED, 'scoring/(scorecard|metric-catalog|exit-codes)[.]ts$'];
+const SCORES = [...SCORED, 'scoring/(scorecard|metric-catalog|exit-codes|parity)[.]ts$'];
 const PURE_ROOMS =
   '(kernel|topology|workload|telemetry|simulator|faults|diagnosis|truth|scoring|gate|reports|fabrics/contract)';
 
@@ -36,7 +36,7 @@ const ROOMS = {
   ],
   diagnosis: [SHARED, 'it may know what an operator knows, and nothing of what was injected'],
   scoring: [SCORED, 'it compares a sealed verdict with the truth and must not steer either'],
-  // the scorecard, what its figures mean and how states end, but no formula
+  // the scorecard, what its figures mean, how states end and how a twin compares, but no formula of a score
   gate: [SCORES, 'it decides on figures; how they came about is not its business'],
   reports: [[...SCORES, 'gate/'], 'it renders results and computes none'],
   platform: [['kernel/'], 'configuration, database and queue serve every room and so may favour none'],

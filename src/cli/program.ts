@@ -16,6 +16,7 @@ import { addFaultsCommand } from './faults.js';
 import { addGameDaysCommand } from './game-days.js';
 import { addGateCommand } from './gate.js';
 import { examples } from './help.js';
+import { addParityCommand } from './parity.js';
 import { addPlanCommand } from './plan.js';
 import { addRunCommand } from './run.js';
 import { addRunsCommand } from './runs.js';
@@ -74,6 +75,7 @@ function buildProgram(act: (work: (context: CommandContext) => Promise<ExitCode>
   addValidateCommand(program, act);
   addPlanCommand(program, act);
   addDiagnoseCommand(program, act);
+  addParityCommand(program, act);
   addGateCommand(program, act);
   addServeCommand(program, act);
   addRunsCommand(program, act);

@@ -56,7 +56,7 @@ interface Drill {
 }
 
 /** More than this many runs in a row are a benchmark. */
-const MOST_REPEATS = 1000;
+export const MOST_REPEATS = 1000;
 
 const EXAMPLES = [
   'run experiments/link-down.yaml',
@@ -138,7 +138,7 @@ async function drillOn(
       codes.push(EXIT.aborted);
       break;
     }
-    const run = await start(client, drill, seed);
+    const run = await startRun(client, source, fabric, seed, options.pace);
     codes.push(await follow(client, run, interrupts, context));
     scorecards.push(await client.json<Scorecard>('GET', `/v1/runs/${run.id}/scorecard`));
   }
@@ -154,11 +154,8 @@ async function check(
   fabric: Loaded<FabricDocument>,
   { config }: CommandContext,
 ): Promise<void> {
+  requireConfirmed(fabric.value, options.confirm);
   const { metadata, spec } = fabric.value;
-  if (spec.driver !== 'simulated' && options.confirm !== metadata.name) {
-    const message = `"${metadata.name}" is a real fabric`;
-    throw InputError.at('--confirm', message, `add --confirm ${metadata.name}`);
-  }
   if (spec.driver !== 'simulated' && options.pace !== undefined) {
     throw InputError.at('--pace', `"${metadata.name}" is a real fabric: it has the pace it has`);
   }
@@ -166,12 +163,21 @@ async function check(
   if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
-async function start(
+/** @throws InputError at --confirm unless it has the name of a real fabric */
+export function requireConfirmed({ metadata, spec }: FabricDocument, confirm: string | undefined): void {
+  if (spec.driver === 'simulated' || confirm === metadata.name) return;
+  throw InputError.at('--confirm', `"${metadata.name}" is a real fabric`, `add --confirm ${metadata.name}`);
+}
+
+/** Has the server run an experiment. @throws InputError with the lines of what it finds wrong in the experiment */
+export async function startRun(
   client: ApiClient,
-  { source, fabric, options: { pace } }: Drill,
+  source: ExperimentFile,
+  fabric: FabricReference,
   seed: number | undefined,
+  pace?: string,
 ): Promise<RunView> {
-  const choice = 'stored' in fabric ? fabric.stored : fabric.document.source;
+  const choice = fabricChoice(fabric);
   try {
     const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
     const body = {
@@ -187,8 +193,12 @@ async function start(
   }
 }
 
+/** A fabric as a request names it. */
+export const fabricChoice = (fabric: FabricReference): unknown =>
+  'stored' in fabric ? fabric.stored : fabric.document.source;
+
 /** Gives the server's findings about the experiment the file and line they have here. */
-function located(error: unknown, source: ExperimentFile): unknown {
+export function located(error: unknown, source: ExperimentFile): unknown {
   if (!(error instanceof ProblemError)) return error;
   // the fabric is in no state for a run, such as after a failed undo
   if (error.status === 409) return new EnvironmentError(error.message, error.problem.hint);

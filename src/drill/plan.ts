@@ -214,7 +214,7 @@ function unsupportedImpairments(
 }
 
 /** Why a plan can't be run on its fabric. */
-export function unsupportedError(plan: Plan): InputError {
+export function unsupportedError(plan: Pick<Plan, 'fabric' | 'driver' | 'unsupported'>): InputError {
   return new InputError(
     plan.unsupported.map(({ fault, impairment, supported }) => ({
       pointer: '/spec/faults',

@@ -27,6 +27,14 @@ export interface FabricDriver {
   create(definition: FabricDefinition, seed: number, instance?: string): Promise<Fabric>;
   /** Nothing can be injected into its fabrics, and all that they need is to be read. */
   watchOnly?: boolean;
+  /**
+   * The `spec` of a simulated fabric that is to behave as this one, from what its file states; left out where there is no such
+   * thing.
+   */
+  twin?(
+    definition: FabricDefinition,
+    stated: Readonly<Record<string, unknown>>,
+  ): Readonly<Record<string, unknown>>;
   /** Of a driver that builds what it drills. */
   labs?: LabBuilder;
   /** Of a driver whose fabrics may be processes of their own. */

@@ -8,6 +8,7 @@ import { SCORE_NAMES } from '../scoring/scorecard.js';
 import type { Scorecard } from '../scoring/scorecard.js';
 import type { ReportFormat, ReportOptions } from './common/report.js';
 import { markdownCode, markdownText } from './common/escape.js';
+import { table } from './common/markdown-table.js';
 import {
   alignmentSentence,
   culpritSentence,
@@ -28,12 +29,6 @@ import {
 const EVIDENCE_LINES_MAX = 20;
 
 const MARK = { true: '✅ met', false: '❌ missed', null: '➖ not known' } as const;
-
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return [row(head), row(head.map(() => '---')), ...rows.map(row), ''];
-}
 
 function details(summary: string, body: readonly string[]): string[] {
   return ['<details>', `<summary>${summary}</summary>`, '', ...body, '</details>', ''];

@@ -1,7 +1,7 @@
 /** Outcome: three values, the worst wins, and no data is never a pass. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { concludeRun } from './outcome.js';
+import { concludeRun, doubtsIn } from './outcome.js';
 import type { OutcomeInput } from './outcome.js';
 import { FINAL_STATES } from './scorecard.js';
 import type { ObjectiveResult } from './scorecard.js';
@@ -107,5 +107,18 @@ describe('a run', () => {
         expect(reasons.length > 0).toBe(state !== 'passed');
       }),
     );
+  });
+});
+
+describe('doubts about a drill', () => {
+  it('are the reasons that no objective gave', () => {
+    const objectives = [missed, unknown];
+    const { reasons } = conclude({ objectives, baseline: null, targetBytesInBaseline: false });
+    expect(reasons).toHaveLength(4);
+    expect(doubtsIn(reasons, objectives)).toEqual([
+      'the baseline was not observed',
+      'the target carried no bytes of any job before the fault, so the drill tried nothing',
+    ]);
+    expect(doubtsIn(conclude({ objectives: [] }).reasons, [])).toEqual([]);
   });
 });

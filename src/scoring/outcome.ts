@@ -38,10 +38,18 @@ type Reason = readonly [state: FinalState, reason: string];
 const measured = ({ value }: ObjectiveResult): string =>
   typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value);
 
+const NO_OBJECTIVE = 'the experiment states no objective, so nothing decides';
+
+/** Of the reasons for a state those that speak of the drill itself, whatever its objectives came to. */
+export const doubtsIn = (reasons: readonly string[], objectives: readonly ObjectiveResult[]): string[] =>
+  reasons.filter(
+    (reason) =>
+      reason !== NO_OBJECTIVE && !objectives.some(({ expression }) => reason.startsWith(`${expression} `)),
+  );
+
 /** @param sick the fabric was not well before the fault: what is missed then is not its doing */
 function objectiveReasons(objectives: readonly ObjectiveResult[], sick: boolean): Reason[] {
-  if (objectives.length === 0)
-    return [['inconclusive', 'the experiment states no objective, so nothing decides']];
+  if (objectives.length === 0) return [['inconclusive', NO_OBJECTIVE]];
   return objectives.flatMap((objective): Reason[] => {
     if (objective.passed === true) return [];
     return objective.passed === false

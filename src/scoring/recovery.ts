@@ -6,12 +6,9 @@
  * number. Formulas and a worked example: docs/scoring.md.
  */
 import { EvidenceIndex } from '../telemetry/series.js';
-import { METRICS } from '../telemetry/catalog.js';
-import { deviceId, nicId, portId, rankId } from '../kernel/elements.js';
-import { changedAtNs } from './change.js';
+import { firstDetection, seriesOfFault } from './detection.js';
 import { failback } from './failback.js';
 import { faultElements } from './fault-elements.js';
-import type { FaultElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';
 import { DEFAULT_PROFILE, weighted } from './profile.js';
 import { timeToRerouteNs } from './reroute.js';
@@ -44,43 +41,6 @@ export function recoveryScore(figures: RecoveryFigures, profile = DEFAULT_PROFIL
     ettr: clamp(ettr, 0, 1),
   });
   return clamp(100 * share, 0, 100);
-}
-
-/** Ids of the ranks whose host is itself what was hurt. */
-function ranksOfHosts({ topology, truth, jobs }: ScoringInput): string[] {
-  const hurt = new Set(truth.map(({ elements }) => elements[0]?.id));
-  return jobs.flatMap((job) =>
-    Array.from(job.placement, (gpu, rank) => ({ gpu, rank }))
-      .filter(({ gpu }) => hurt.has(deviceId(topology.devices[topology.gpus[gpu].host].name)))
-      .map(({ rank }) => rankId(job.name, rank)),
-  );
-}
-
-/** First true change on the faulted ports, NICs and devices, on the routes at their ends, or on ranks of a faulted host. */
-function detectedAtNs(
-  input: ScoringInput,
-  index: EvidenceIndex,
-  elements: FaultElements,
-  injectedNs: number,
-): number | null {
-  const { topology } = input;
-  const ids = new Set([
-    ...[...elements.ports].map((port) => portId(topology.ports[port].name)),
-    ...[...elements.devices].map((device) => deviceId(topology.devices[device].name)),
-    ...[...elements.ports]
-      .filter((port) => topology.ports[port].nic >= 0)
-      .map((port) => nicId(topology.nics[topology.ports[port].nic].name)),
-    ...ranksOfHosts(input),
-  ]);
-  let earliestNs: number | null = null;
-  for (const { name } of METRICS) {
-    for (const series of index.all(name)) {
-      if (!ids.has(series.element)) continue;
-      const atNs = changedAtNs(series, injectedNs, input.endNs);
-      if (atNs !== null) earliestNs = Math.min(earliestNs ?? Infinity, atNs);
-    }
-  }
-  return earliestNs;
 }
 
 interface PaceFigures {
@@ -135,7 +95,7 @@ export function scoreRecovery(input: ScoringInput): Score {
     (_, at) => exposedJobs === null || exposedJobs.includes(jobs[at].name),
   );
   const { recoveredAtNs, recovered, resilienceLoss } = paceFigures(exposedPaces, injectedNs, endNs);
-  const detectedNs = detectedAtNs(input, index, elements, injectedNs);
+  const detectedNs = firstDetection(seriesOfFault(input, index, elements), injectedNs, endNs)?.atNs ?? null;
   const rerouteNs = timeToRerouteNs(index, topology, elements, injectedNs, revertedNs ?? endNs);
   const back =
     revertedNs === null || exposedPaces.includes(null)

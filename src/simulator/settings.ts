@@ -45,6 +45,18 @@ const transport = {
     .refine((ns) => ns >= 1000, 'must be at least 1us')
     .prefault('4096us')
     .describe('first interval of adaptive retransmission'),
+  sourcePorts: z
+    .enum(['drawn', 'spread'])
+    .default('drawn')
+    .describe(
+      'UDP source ports of the QPs of jobs: drawn by the seed, or chosen one QP after another so that its path keeps off the busiest links',
+    ),
+  contention: z
+    .enum(['queues', 'fair'])
+    .default('queues')
+    .describe(
+      'what flows get that share a link: what marking, pause and drops at its queue leave them; fair: equal shares for each QP and no queue, which transports with a window come to (TCP)',
+    ),
   adaptiveFactor: z.number().min(1).max(16).default(2).describe('growth of the interval from try to try'),
 };
 

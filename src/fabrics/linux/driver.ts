@@ -23,6 +23,7 @@ import { openSlurm, SLURM_CAPABILITIES, type OpenSlurm } from './slurm/open.js';
 import { surveySite } from './site/open.js';
 import { LabCollector } from './telemetry/collector.js';
 import { SshPlace } from './transport/ssh-place.js';
+import { simulatedTwin } from './twin.js';
 import { requireUndoOutlivesUs } from './undo/container.js';
 import { RemoteUndoTimers } from './undo/remote-timers.js';
 import { UndoTimers } from './undo/timers.js';
@@ -63,6 +64,7 @@ export const linuxDriver = {
   summary: 'Linux network stacks as namespaces of this machine, FRR and real jobs, in real time',
   schema: fabricSpecSchema,
   labs,
+  twin: simulatedTwin,
   create: (definition: FabricDefinition, _seed: number): Promise<LinuxFabric> =>
     definition.spec.transport === undefined ? openLab(definition) : openSite(definition),
 };

@@ -1,6 +1,7 @@
 /** A gate's result as a job summary or a comment on a change: the verdict first, then what did not pass, then all. */
 import type { GateResult } from '../../gate/result.js';
 import { markdownCode, markdownText } from '../common/escape.js';
+import { table } from '../common/markdown-table.js';
 import {
   amount,
   headline,
@@ -15,14 +16,6 @@ import {
 const MARK = { none: '✅ none', regression: '❌ regression', inconclusive: '➖ inconclusive' } as const;
 /** GitHub takes a mebibyte for a step; this is far below. */
 const TROUBLES_MAX = 30;
-
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
-  row(head),
-  row(head.map(() => '---')),
-  ...rows.map(row),
-  '',
-];
 
 function trouble(result: GateResult, options: GateReportOptions): string[] {
   const all = troubles(result);

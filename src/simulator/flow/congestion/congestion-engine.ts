@@ -28,6 +28,11 @@ import type { SwitchClasses } from '../plant/switch-classes.js';
 const MOST_KNOWN = 4096;
 const NONE: readonly number[] = [];
 
+/** What becomes of flows that share links: an equilibrium, unless nothing holds them. */
+export interface SteadyState {
+  solve(flows: readonly CongestedFlow[]): ReturnType<Equilibrium['solve']> | { congested: false };
+}
+
 export class CongestionEngine {
   /** False: every set is solved again. */
   reuse = true;
@@ -47,7 +52,7 @@ export class CongestionEngine {
   private stormsSinceNs = 0;
 
   constructor(
-    private readonly equilibrium: Equilibrium,
+    private readonly equilibrium: SteadyState,
     private readonly maker: PictureMaker,
     private readonly transients: StartTransients,
     counters: Counters,

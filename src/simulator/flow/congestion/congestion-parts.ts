@@ -6,7 +6,7 @@ import type { FabricSettings } from '../../settings.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import { Backlog } from './backlog.js';
 import { ByteBook } from '../transport/byte-book.js';
-import { CongestionEngine } from './congestion-engine.js';
+import { CongestionEngine, type SteadyState } from './congestion-engine.js';
 import { congestionNetwork } from './congestion-network.js';
 import { PictureMaker } from './congestion-picture.js';
 import type { Connections } from '../transport/connections.js';
@@ -86,7 +86,7 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
     senders(topology).map((_, direction, all) => topology.ports[all[direction ^ 1]].nic),
   );
   return new CongestionEngine(
-    new Equilibrium(network),
+    settings.contention === 'fair' ? FAIR : new Equilibrium(network),
     maker,
     new StartTransients(network, settings, connections, counters),
     counters,
@@ -98,6 +98,9 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
     solver,
   );
 }
+
+/** Every set of flows as if no queue held it: the shares of the solver stay. */
+const FAIR: SteadyState = { solve: () => ({ congested: false }) };
 
 /** By direction: the port that sends on it. */
 const senders = ({ links }: Topology): Int32Array =>

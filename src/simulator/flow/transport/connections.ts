@@ -3,7 +3,7 @@
  *
  * A connection joins two ranks over the fabric with the job's number of QPs. Each QP has a UDP source port of its
  * own in each direction (RoCEv2 range 49152-65535), drawn from the seed and the QP's name, so data and ACKs each
- * hash for themselves. A path is what the nodes' routes say; `alive` also asks whether the wires carry packets.
+ * hash for themselves; with `sourcePorts: spread` those of jobs' data are chosen instead (path-load.ts). A path is what the nodes' routes say; `alive` also asks whether the wires carry packets.
  * Not modelled: a QP that changes its port after an error, congestion-aware rehashing.
  */
 import { hashText } from '../../../kernel/prng.js';
@@ -11,6 +11,7 @@ import { nodeSeeds } from '../../../topology/routing/hash.js';
 import type { FabricSettings } from '../../settings.js';
 import { PathTracer } from '../../../topology/routing/path.js';
 import type { Beliefs } from '../plant/beliefs.js';
+import { PathLoad } from './path-load.js';
 import type { PhysicalLayer } from '../plant/physical-layer.js';
 
 /** Longest path kept; a packet that has crossed so many links is in a loop and dropped. */
@@ -72,13 +73,16 @@ export class Connections {
   /** By node: seed of its ECMP hash. */
   private readonly seeds: Uint32Array;
   private readonly scratch = new Int32Array(MOST_LINKS);
+  /** What chosen paths have laid on the links; undefined where ports are drawn. */
+  private readonly spread: PathLoad | undefined;
 
   constructor(
     private readonly beliefs: Beliefs,
     private readonly physical: PhysicalLayer,
-    { hashSeed, hashSeeds }: Pick<FabricSettings, 'hashSeed' | 'hashSeeds'>,
+    { hashSeed, hashSeeds, sourcePorts }: Pick<FabricSettings, 'hashSeed' | 'hashSeeds' | 'sourcePorts'>,
     private readonly seed: number,
   ) {
+    this.spread = sourcePorts === 'spread' ? new PathLoad() : undefined;
     this.seeds = nodeSeeds(beliefs.graph, hashSeed, hashSeeds === 'equal');
     this.tracer = new PathTracer(beliefs.graph, this.seeds, MOST_LINKS);
   }
@@ -110,7 +114,7 @@ export class Connections {
     this.broken.push(false);
     this.mute.push(false);
     for (const way of [dataWay(qp), ackWay(qp)]) {
-      this.sourcePorts.push(this.sourcePort(name, way));
+      this.sourcePorts.push(this.sourcePort(name, way, this.all[connection]));
       this.lengths.push(0);
       this.complete.push(0);
       this.endNodes.push(-1);
@@ -130,8 +134,9 @@ export class Connections {
     connection.destinationNic = destinationNic;
     for (let ordinal = 0; ordinal < connection.qpCount; ordinal++) {
       const qp = connection.firstQp + ordinal;
+      this.spread?.release(dataWay(qp));
       for (const way of [dataWay(qp), ackWay(qp)]) {
-        this.sourcePorts[way] = this.sourcePort(`${name}/${ordinal}`, way);
+        this.sourcePorts[way] = this.sourcePort(`${name}/${ordinal}`, way, connection);
       }
       this.tracedEpoch[qp] = -1;
       this.pathVersion[qp]++;
@@ -140,8 +145,18 @@ export class Connections {
     }
   }
 
-  private sourcePort(qpName: string, way: Way): number {
-    return 0xc000 + (hashText(`${qpName}/${way & 1}`, this.seed >>> 0) & 0x3fff);
+  /** Ports of a job's data may be chosen by their paths; the first candidate is the one that would be drawn. */
+  private sourcePort(qpName: string, way: Way, { job, sourceNic, destinationNic }: Connection): number {
+    const first = hashText(`${qpName}/${way & 1}`, this.seed >>> 0) & 0x3fff;
+    const port = (candidate: number): number => 0xc000 + ((first + candidate) & 0x3fff);
+    if (this.spread === undefined || job < 0 || (way & 1) === 1) return port(0);
+    const { tracer, scratch, beliefs } = this;
+    return port(
+      this.spread.choose(way, (candidate) => {
+        const length = tracer.trace(beliefs.tableOf, sourceNic, destinationNic, port(candidate), scratch);
+        return scratch.subarray(0, Math.max(0, length));
+      }),
+    );
   }
 
   /** Grows when some path may differ. */

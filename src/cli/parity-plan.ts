@@ -1,0 +1,86 @@
+/**
+ * One experiment planned for two fabrics, so that both have their faults at the same elements.
+ *
+ * The real fabric resolves the selectors, and whoever runs the experiment then is told the elements by name: paths, and with
+ * them what a job uses, may differ on the twin.
+ */
+import { unsupportedError, type PlanView } from '../drill/plan.js';
+import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import { refuseFiles } from '../experiments/definition/fabric-document.js';
+import { loadExperiment, type Loaded } from '../experiments/definition/load.js';
+import type { Config } from '../platform/config/config.js';
+import type { ApiClient } from './api-client.js';
+import { planHere } from './check.js';
+import type { ExperimentFile } from './definitions.js';
+import { fabricChoice, located } from './run.js';
+
+export interface PlannedPair {
+  seed: number;
+  /** The experiment with the elements by name. */
+  pinned: ExperimentFile;
+  /** Element ids of all faults. */
+  targets: string[];
+  /** Jobs whose routes on the real fabric cross them; null where it can't tell. */
+  exposedJobs: readonly string[] | null;
+}
+
+export interface PairToPlan {
+  client: ApiClient;
+  source: ExperimentFile;
+  real: Loaded<FabricDocument>;
+  twin: Loaded<FabricDocument>;
+  seed: number;
+  config: Config;
+}
+
+/** @throws InputError when one of the two fabrics can't run it, for an impairment or anything else */
+export async function planBoth({
+  client,
+  source,
+  real,
+  twin,
+  seed,
+  config,
+}: PairToPlan): Promise<PlannedPair> {
+  const plan = await planOnServer(client, source, real, seed);
+  if (plan.unsupported.length > 0) throw unsupportedError(plan);
+  const pinned = withTargets(source, plan);
+  const prediction = await planHere(pinned, twin, seed, config);
+  if (prediction.unsupported.length > 0) throw unsupportedError(prediction);
+  return {
+    ...{ seed, pinned, exposedJobs: plan.blastRadius.exposedJobs },
+    targets: plan.faults.flatMap(({ targets }) => targets.map(({ id }) => id)),
+  };
+}
+
+async function planOnServer(
+  client: ApiClient,
+  source: ExperimentFile,
+  fabric: Loaded<FabricDocument>,
+  seed: number,
+): Promise<PlanView> {
+  try {
+    const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
+    const body = { fabric: fabricChoice({ document: fabric }), seed };
+    return await client.json<PlanView>('POST', `/v1/experiments/${experiment.id}/plan`, body);
+  } catch (error) {
+    throw located(error, source);
+  }
+}
+
+interface Stated {
+  spec: { faults: Record<string, unknown>[] };
+}
+
+function withTargets(source: ExperimentFile, { faults }: PlanView): ExperimentFile {
+  const stated = source.experiment.source as Stated;
+  const named = stated.spec.faults.map((fault, at) => {
+    const { targets } = faults[at];
+    if (targets.length === 0) return fault;
+    const target = { type: targets[0].type, names: targets.map(({ id }) => id), mode: 'all' };
+    return { ...fault, target };
+  });
+  const document = { ...stated, spec: { ...stated.spec, faults: named } };
+  const { locate } = source.experiment;
+  return { ...source, experiment: { ...loadExperiment(document, refuseFiles), locate } };
+}

@@ -1,0 +1,110 @@
+/**
+ * `parity` on a lab: its simulated twin predicts a blackhole that BFD has to find, and the lab is left as it was.
+ *
+ * Whether the prediction is good is a matter of figures, which a busy machine moves (docs/parity.md has them); here every
+ * layer must be known on both sides and be of the same kind.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cli } from '../support/cli.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { experimentDocument, yamlOf, type Json } from '../support/definitions.js';
+import { whyNoLab } from '../support/linux-lab.js';
+
+// a limit for what hangs; a drill takes its time
+jest.setTimeout(240_000);
+const why = whyNoLab('parity with a lab of Linux namespaces');
+
+const name = `tp${process.pid.toString(36)}`;
+const job = (own: string, hosts: string[]): Json => ({
+  ...{ name: own, hosts, queuePairs: 1 },
+  step: { compute: '150ms', collectives: [{ collective: 'all-reduce', bytes: '500kB' }] },
+});
+const lab: Json = {
+  ...{ apiVersion: 'fabricdrill/v1', kind: 'Fabric', metadata: { name } },
+  spec: {
+    driver: 'linux',
+    topology: {
+      ...{ builder: 'leaf-spine', leaves: 2, spines: 2, hostsPerLeaf: 3 },
+      ...{ hostRate: '50Mbps', fabricRate: '50Mbps' },
+    },
+    settings: { mtu: '1448B', headerBytes: 66, ackBytes: 66, bfdInterval: '100ms' },
+    telemetry: { switchInterval: '500ms', nicInterval: '500ms', jobInterval: '500ms' },
+    lab: { prefix: name },
+    jobs: [job('exposed', ['host-1', 'host-4', 'host-2', 'host-5']), job('bystander', ['host-3', 'host-6'])],
+  },
+};
+const drill = experimentDocument('hole', 'lab.yaml', {
+  duration: '17s',
+  faults: [
+    {
+      ...{ kind: 'link-down', params: { variant: 'one-way' }, at: '4s', duration: '6s' },
+      target: { type: 'link', tier: 'leaf-spine', usedBy: 'exposed', mode: 'one', order: 'random' },
+    },
+  ],
+});
+const storm = experimentDocument('storm', 'lab.yaml', {
+  faults: [
+    {
+      ...{ kind: 'pause-storm', params: {}, at: '3s', duration: '3s' },
+      target: { type: 'nic', usedBy: 'exposed', mode: 'one' },
+    },
+  ],
+});
+
+(why === undefined ? describe : describe.skip)('parity with a lab', () => {
+  let database: TestDatabase;
+  let cli: Cli;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    cli = Cli.compile({ DATABASE_URL: database.url });
+    folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-lab-parity-'));
+    writeFileSync(join(folder, 'lab.yaml'), yamlOf(lab));
+    writeFileSync(join(folder, 'hole.yaml'), yamlOf(drill));
+    writeFileSync(join(folder, 'storm.yaml'), yamlOf(storm));
+    const { exitCode, stderr } = await cli.run(['fabrics', 'up', 'lab.yaml'], folder);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  });
+
+  afterAll(async () => {
+    await cli.run(['fabrics', 'down', name], folder);
+    cli.remove();
+    rmSync(folder, { recursive: true });
+    await database.drop();
+  });
+
+  it('refuses what only the twin could have', async () => {
+    const { exitCode, stderr } = await cli.run(['parity', 'storm.yaml', '--confirm', name], folder);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/can't apply pause-storm|pause-storm/);
+    expect(stderr).not.toMatch(/^injecting/m);
+  });
+
+  it('knows every layer on both sides, at the same link', async () => {
+    const args = ['parity', 'hole.yaml', '--confirm', name, '--output', 'json=parity.json'];
+    const { exitCode, stderr, stdout } = await cli.run(args, folder);
+    expect({ known: [0, 1].includes(exitCode ?? -1), stderr, stdout }).toMatchObject({ known: true });
+    const result = JSON.parse(readFileSync(join(folder, 'parity.json'), 'utf8')) as {
+      predicted: { fabric: string; driver: string };
+      trust: { unknown: string[] };
+      layers: {
+        layer: string;
+        predicted: { is: string; value: number };
+        measured: { is: string; value: number };
+      }[];
+    };
+    expect(result.predicted).toMatchObject({ fabric: `${name}-twin`, driver: 'simulated' });
+    expect(result.trust.unknown).toEqual([]);
+    for (const { layer, predicted, measured } of result.layers) {
+      expect([layer, predicted.is, measured.is]).toEqual([layer, 'measured', 'measured']);
+    }
+    const reroute = result.layers.find(({ layer }) => layer === 'reroute')!;
+    // BFD: 100 ms × 3, and the news once passed on
+    expect(reroute.predicted.value).toBeGreaterThan(0.3);
+    expect(reroute.measured.value).toBeGreaterThan(0.2);
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * `parity` as a user runs it: two simulated fabrics that should agree, two that should not, and what is refused before
+ * anything runs. On a lab of real network stacks: linux-parity.e2e-spec.ts.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cli, type CliResult } from '../support/cli.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
+
+jest.setTimeout(120_000);
+
+interface Layer {
+  layer: string;
+  agrees: boolean | null;
+  predicted: { is: string; value: number | null; runs: number };
+  measured: { is: string; value: number | null };
+}
+
+interface Parity {
+  verdict: string;
+  trust: { grade: string | null; because: string[]; unknown: string[] };
+  targets: { seed: number; elements: string[] }[];
+  layers: Layer[];
+  predicted: { fabric: string; runs: { seed: number }[] };
+}
+
+let database: TestDatabase;
+let cli: Cli;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  cli = Cli.compile({ DATABASE_URL: database.url });
+  folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-parity-'));
+  const put = (name: string, document: Json): void => writeFileSync(join(folder, name), yamlOf(document));
+  put('drill.yaml', experimentDocument('drill', 'site.yaml'));
+  put('site.yaml', fabricDocument('site', { settings: { hashSeed: 3 } }));
+  put('model.yaml', fabricDocument('model', { settings: { hashSeed: 4, sourcePorts: 'spread' } }));
+  put(
+    'slow.yaml',
+    fabricDocument('slow', { settings: { carrierDetection: '900ms', sessionRestore: '30s' } }),
+  );
+  put('lab.yaml', fabricDocument('lab', { driver: 'linux' }));
+  put('watched.yaml', fabricDocument('watched', { driver: 'prometheus' }));
+});
+
+afterAll(async () => {
+  cli.remove();
+  rmSync(folder, { recursive: true });
+  await database.drop();
+});
+
+const parity = (...args: string[]): Promise<CliResult> => cli.run(['parity', 'drill.yaml', ...args], folder);
+const written = (name: string): Parity => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Parity;
+
+describe('parity', () => {
+  it('gives an A where the model does as the fabric does, whatever its hash chooses, seed for seed', async () => {
+    const { exitCode, stdout, stderr } = await parity(
+      '--twin',
+      'model.yaml',
+      '--repeat',
+      '2',
+      '--output',
+      'text',
+      '--output',
+      'json=same.json',
+    );
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(stdout).toMatch(/^parity A: drill, model for site$/m);
+    expect(stderr.indexOf('predicting on model')).toBeLessThan(stderr.indexOf('measuring on site'));
+    const { verdict, trust, targets, layers, predicted } = written('same.json');
+    expect([verdict, trust]).toEqual(['agrees', { grade: 'A', because: [], unknown: [] }]);
+    expect(predicted.runs.map(({ seed }) => seed)).toEqual([11, 12]);
+    for (const { elements } of targets)
+      expect(elements).toEqual([expect.stringMatching(/^link:leaf-.*--spine-/)]);
+    for (const layer of layers)
+      expect(layer).toMatchObject({ predicted: { is: 'measured', runs: 2 }, agrees: true });
+  });
+
+  it('says in which layers a model is off, and fails as a test does', async () => {
+    const { exitCode, stdout } = await parity(
+      '--twin',
+      'slow.yaml',
+      '--output',
+      'junit',
+      '--output',
+      'json=off.json',
+    );
+    expect(exitCode).toBe(1);
+    const { verdict, trust, layers } = written('off.json');
+    expect([verdict, trust.grade]).toEqual(['differs', 'D']);
+    const off = new Map(layers.map((layer) => [layer.layer, layer]));
+    expect(off.get('reroute')).toMatchObject({ agrees: false });
+    expect(off.get('reroute')!.predicted.value! - off.get('reroute')!.measured.value!).toBeCloseTo(0.89, 2);
+    expect(off.get('routes_back')).toMatchObject({ agrees: false, predicted: { is: 'never' } });
+    expect(off.get('throughput_before')).toMatchObject({ agrees: true });
+    expect(stdout).toMatch(
+      /<testcase classname="fabricdrill.parity.drill.site" name="reroute">\n {6}<failure /,
+    );
+  });
+
+  it('compares nothing with itself, nothing that can only be watched, and no real fabric that is not confirmed', async () => {
+    const nowhere = cli.with({ DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:9/none' });
+    const refused = async (...args: string[]): Promise<string> => {
+      const { exitCode, stdout, stderr } = await nowhere.run(['parity', 'drill.yaml', ...args], folder);
+      expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 2, stdout: '' });
+      return stderr;
+    };
+    expect(await refused()).toMatch(/"site" is simulated: it would be compared with itself.*--twin/s);
+    expect(await refused('--fabric', 'watched.yaml')).toMatch(
+      /"watched" can only be watched \(driver prometheus\)/,
+    );
+    expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric.*--confirm lab/s);
+  });
+});
