@@ -365,3 +365,32 @@ describe('what is right', () => {
     expect((await cli('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
+
+describe('parity', () => {
+  const refused = async (...args: string[]): Promise<string> => {
+    const { exitCode, out, errors } = await cli('parity', 'drill.yaml', ...args);
+    expect({ exitCode, out, errors }).toMatchObject({ exitCode: 2, out: '' });
+    return errors.join('\n');
+  };
+  const fabric = (name: string, driver: string): void =>
+    writeFileSync(join(folder, `${name}.yaml`), yamlOf(fabricDocument(name, { driver })));
+
+  it('compares no fabric with itself', async () => {
+    expect(await refused()).toMatch(/"small" is simulated: it would be compared with itself\n.*--twin/);
+  });
+
+  it('measures nothing on a fabric that can only be watched, whoever predicts', async () => {
+    fabric('watched', 'prometheus');
+    const why = /"watched" can only be watched \(driver prometheus\): nothing can be injected into it/;
+    expect(await refused('--fabric', 'watched.yaml', '--confirm', 'watched')).toMatch(why);
+    expect(await refused('--fabric', 'watched.yaml', '--twin', 'small.yaml')).toMatch(why);
+  });
+
+  it('wants a real fabric named twice, and knows its formats and its predictor', async () => {
+    fabric('lab', 'linux');
+    expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric\n.*--confirm lab/);
+    expect(await refused('--output', 'sarif')).toMatch(/"sarif".*text, json, markdown, junit/);
+    expect(await refused('--twin', 'gone.yaml')).toMatch(/there is no file "gone.yaml"/);
+    expect(await refused('--repeat', '0')).toMatch(/--repeat: "0"/);
+  });
+});

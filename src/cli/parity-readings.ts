@@ -91,6 +91,5 @@ const entryOf = ({ from_s: fromS, to_s: toS, ...entry }: PublishedTruth): TruthE
 
 function told({ id, scorecard }: FinishedRun, readings: LayerReadings): ParityRun {
   const { run, reasons, objectives } = scorecard;
-  const doubts = run.state === 'inconclusive' ? doubtsIn(reasons, objectives) : [];
-  return { id, seed: run.seed, state: run.state, doubts, readings };
+  return { id, seed: run.seed, state: run.state, doubts: doubtsIn(reasons, objectives), readings };
 }

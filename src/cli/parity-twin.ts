@@ -35,10 +35,22 @@ async function storedFabric(client: ApiClient, name: string): Promise<Loaded<Fab
   return loadFabric(definition, refuseFiles);
 }
 
-/** @throws InputError where the driver's fabrics can't be simulated */
-export function requireTwin(real: Loaded<FabricDocument>): void {
-  const { metadata, spec } = real.value;
+/**
+ * @param derived nobody named what predicts
+ * @throws InputError where nothing could be measured on a fabric, or nothing predicts it
+ */
+export function requireComparable(
+  { value: { metadata, spec } }: Loaded<FabricDocument>,
+  derived: boolean,
+): void {
   const driver = fabricDriver(spec.driver);
+  if (spec.driver === 'simulated' && derived) {
+    throw InputError.at(
+      '--fabric',
+      `"${metadata.name}" is simulated: it would be compared with itself`,
+      'name a real fabric, or another simulated one with --twin',
+    );
+  }
   if (driver.watchOnly === true) {
     throw InputError.at(
       '--fabric',
@@ -46,7 +58,7 @@ export function requireTwin(real: Loaded<FabricDocument>): void {
       'name a fabric that can be drilled',
     );
   }
-  if (driver.twin === undefined) {
+  if (derived && driver.twin === undefined) {
     throw InputError.at(
       '--fabric',
       `fabrics of the driver ${spec.driver} have no simulated twin`,
@@ -56,7 +68,7 @@ export function requireTwin(real: Loaded<FabricDocument>): void {
 }
 
 function derivedTwin(real: Loaded<FabricDocument>): Loaded<FabricDocument> {
-  requireTwin(real);
+  requireComparable(real, true);
   const { metadata, spec } = real.value;
   const document = real.source as Record<string, unknown> & { spec: Record<string, unknown> };
   const twin = fabricDriver(spec.driver).twin!({ name: metadata.name, spec }, document.spec);

@@ -7,7 +7,6 @@
 import { Option, type Command } from 'commander';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
-import { InputError } from '../kernel/problem.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { PARITY_FORMATS } from '../reports/parity/catalog.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
@@ -25,7 +24,7 @@ import { sameKeyMs } from './invocation.js';
 import { deliver, parseOutputs, wantsColour } from './outputs.js';
 import { planBoth, type PlannedPair } from './parity-plan.js';
 import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
-import { predictingFabric, requireTwin } from './parity-twin.js';
+import { predictingFabric, requireComparable } from './parity-twin.js';
 import { MOST_REPEATS, requireConfirmed, startRun } from './run.js';
 
 interface ParityOptions {
@@ -88,7 +87,7 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
   const twin = options.twin === undefined ? undefined : readFabricReference(options.twin, context.path);
   const local = 'document' in reference ? reference.document : undefined;
   // what can be refused at once is, before a server is started
-  if (local !== undefined) checkFabrics(local, twin === undefined, options);
+  if (local !== undefined) checkFabrics(local, options);
   const interrupts = new Interrupts(
     { first: () => context.note('stopping; nothing was injected'), second: () => process.exit(EXIT.aborted) },
     sameKeyMs(context.config),
@@ -97,7 +96,7 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
     const result = await context.withServer(
       async (client) => {
         const real = local ?? (await fetchFabric(client, nameOf(reference), source, options.fabric));
-        checkFabrics(real, twin === undefined, options);
+        checkFabrics(real, options);
         const model = await predictingFabric(client, real, twin);
         const check: Check = { client, source, real, twin: model, seeds, interrupts, context };
         return compare(check);
@@ -126,17 +125,9 @@ function seedsOf({ seed, repeat }: ParityOptions, source: ExperimentFile): numbe
   return Array.from({ length: count }, (_, at) => first + at);
 }
 
-function checkFabrics(real: Loaded<FabricDocument>, derived: boolean, options: ParityOptions): void {
-  const { metadata, spec } = real.value;
-  if (spec.driver === 'simulated' && derived) {
-    throw InputError.at(
-      '--fabric',
-      `"${metadata.name}" is simulated: it would be compared with itself`,
-      'name a real fabric, or another simulated one with --twin',
-    );
-  }
-  if (derived) requireTwin(real);
-  requireConfirmed(real.value, options.confirm);
+function checkFabrics(real: Loaded<FabricDocument>, { twin, confirm }: ParityOptions): void {
+  requireComparable(real, twin === undefined);
+  requireConfirmed(real.value, confirm);
 }
 
 interface Check {

@@ -1,6 +1,6 @@
 /**
- * `parity` as a user runs it: two simulated fabrics that should agree, two that should not, and what is refused before
- * anything runs. On a lab of real network stacks: linux-parity.e2e-spec.ts.
+ * `parity` as a user runs it: two simulated fabrics that should agree, and two that should not. On a lab of real network
+ * stacks: linux-lab-parity.e2e-spec.ts; what is refused: src/cli/bad-input.spec.ts.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,15 +36,13 @@ beforeAll(async () => {
   cli = Cli.compile({ DATABASE_URL: database.url });
   folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-parity-'));
   const put = (name: string, document: Json): void => writeFileSync(join(folder, name), yamlOf(document));
-  put('drill.yaml', experimentDocument('drill', 'site.yaml'));
+  put('drill.yaml', experimentDocument('drill', 'site.yaml', { duration: '14s' }));
   put('site.yaml', fabricDocument('site', { settings: { hashSeed: 3 } }));
   put('model.yaml', fabricDocument('model', { settings: { hashSeed: 4, sourcePorts: 'spread' } }));
   put(
     'slow.yaml',
     fabricDocument('slow', { settings: { carrierDetection: '900ms', sessionRestore: '30s' } }),
   );
-  put('lab.yaml', fabricDocument('lab', { driver: 'linux' }));
-  put('watched.yaml', fabricDocument('watched', { driver: 'prometheus' }));
 });
 
 afterAll(async () => {
@@ -100,19 +98,5 @@ describe('parity', () => {
     expect(stdout).toMatch(
       /<testcase classname="fabricdrill.parity.drill.site" name="reroute">\n {6}<failure /,
     );
-  });
-
-  it('compares nothing with itself, nothing that can only be watched, and no real fabric that is not confirmed', async () => {
-    const nowhere = cli.with({ DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:9/none' });
-    const refused = async (...args: string[]): Promise<string> => {
-      const { exitCode, stdout, stderr } = await nowhere.run(['parity', 'drill.yaml', ...args], folder);
-      expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 2, stdout: '' });
-      return stderr;
-    };
-    expect(await refused()).toMatch(/"site" is simulated: it would be compared with itself.*--twin/s);
-    expect(await refused('--fabric', 'watched.yaml')).toMatch(
-      /"watched" can only be watched \(driver prometheus\)/,
-    );
-    expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric.*--confirm lab/s);
   });
 });

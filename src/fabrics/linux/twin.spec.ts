@@ -39,7 +39,7 @@ describe('the twin of a lab', () => {
     const settings = {
       ...(shipped.spec.settings as Record<string, unknown>),
       routeRepair: '1s',
-      pfc: { on: false },
+      pfc: { on: true },
     };
     const twin = twinOf({ ...shipped.spec, settings }).settings;
     expect([twin.routeRepair, twin.pfc.on, twin.bgpPropagation]).toEqual([1e9, true, 53e6]);

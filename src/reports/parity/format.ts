@@ -81,3 +81,15 @@ export const doubtsOf = ({ predicted, measured }: ParityResult): string[] =>
 
 export const headline = (result: ParityResult): string =>
   `parity ${gradeText(result)}: ${result.experiment}, ${result.predicted.fabric} for ${result.measured.fabric}`;
+
+export const COLUMNS = ['layer', 'predicted', 'measured', 'off by', 'allowed', 'result'] as const;
+
+/** A layer as a row of these columns. */
+export const cellsOf = (layer: LayerComparison): string[] => [
+  layer.label,
+  sideText(layer.predicted, layer.unit),
+  sideText(layer.measured, layer.unit),
+  differenceText(layer),
+  toleranceText(layer),
+  agreementText(layer),
+];

@@ -2,35 +2,25 @@
 import type { ParityResult } from '../../scoring/parity.js';
 import { markdownCode, markdownText } from '../common/escape.js';
 import { table } from '../common/markdown-table.js';
-import {
-  agreementText,
-  differenceText,
-  doubtsOf,
-  headline,
-  sideText,
-  toleranceText,
-  verdictSentence,
-  type ParityFormat,
-  type ParityReportOptions,
-} from './format.js';
+import { cellsOf, COLUMNS, doubtsOf, headline, verdictSentence } from './format.js';
+import type { ParityFormat, ParityReportOptions } from './format.js';
 
 const MARK = { true: '✅', false: '❌', null: '➖' } as const;
 
 function render(result: ParityResult, options: ParityReportOptions = {}): string {
-  const rows = result.layers.map((layer) => [
-    markdownText(layer.label),
-    markdownText(sideText(layer.predicted, layer.unit)),
-    markdownText(sideText(layer.measured, layer.unit)),
-    markdownText(differenceText(layer)),
-    markdownText(toleranceText(layer)),
-    `${MARK[`${layer.agrees}`]} ${agreementText(layer)}`,
-  ]);
+  const rows = result.layers.map((layer) => {
+    const cells = cellsOf(layer).map(markdownText);
+    return [...cells.slice(0, -1), `${MARK[`${layer.agrees}`]} ${cells.at(-1)}`];
+  });
   const lines = [
     `## fabricdrill ${markdownText(headline(result))}`,
     '',
     `**${result.verdict}**: ${markdownText(verdictSentence(result))}.`,
     '',
-    ...table(['Layer', 'Predicted', 'Measured', 'Off by', 'Allowed', 'Result'], rows),
+    ...table(
+      COLUMNS.map((name) => name[0].toUpperCase() + name.slice(1)),
+      rows,
+    ),
     ...doubtsOf(result).flatMap((doubt) => [`**In doubt**: ${markdownText(doubt)}`, '']),
     ...result.targets.map(
       ({ seed, elements }) =>

@@ -2,17 +2,8 @@
 import type { ParityResult, ParityVerdict } from '../../scoring/parity.js';
 import { padEnd } from '../common/layout.js';
 import { heading, newPage, pageText, paragraph } from '../common/page.js';
-import {
-  agreementText,
-  differenceText,
-  doubtsOf,
-  headline,
-  sideText,
-  toleranceText,
-  verdictSentence,
-  type ParityFormat,
-  type ParityReportOptions,
-} from './format.js';
+import { cellsOf, COLUMNS, doubtsOf, headline, verdictSentence } from './format.js';
+import type { ParityFormat, ParityReportOptions } from './format.js';
 
 const COLOURS: Record<ParityVerdict, 'red' | 'yellow' | 'green'> = {
   differs: 'red',
@@ -26,17 +17,7 @@ function render(result: ParityResult, options: ParityReportOptions = {}): string
   page.lines.push(page.paint(COLOURS[result.verdict], page.paint('bold', headline(result))));
   paragraph(page, verdictSentence(result));
   for (const { seed, elements } of result.targets) paragraph(page, `seed ${seed}: ${elements.join(', ')}`);
-  const rows = [
-    ['layer', 'predicted', 'measured', 'off by', 'allowed', ''],
-    ...result.layers.map((layer) => [
-      layer.label,
-      sideText(layer.predicted, layer.unit),
-      sideText(layer.measured, layer.unit),
-      differenceText(layer),
-      toleranceText(layer),
-      agreementText(layer),
-    ]),
-  ];
+  const rows = [[...COLUMNS], ...result.layers.map(cellsOf)];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)) + GAP);
   heading(page, 'Layers');
   for (const row of rows) {
