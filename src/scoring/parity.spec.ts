@@ -1,5 +1,6 @@
 /** Parity: what counts as agreement, that no data never does, and that the worst layer grades. */
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import {
   compareLayer,
@@ -157,5 +158,16 @@ describe('trust', () => {
     expect(parityVerdict(gap, false)).toBe('inconclusive');
     const off = compareLayers([{ ...all(figure(1)), detect: UNKNOWN, reroute: figure(9) }], [all(figure(1))]);
     expect(parityVerdict(off, false)).toBe('differs');
+  });
+});
+
+describe('the published page', () => {
+  it('says of every layer what it is and how far it may be off', () => {
+    const page = readFileSync('docs/parity.md', 'utf8');
+    for (const { name, relative, absolute } of LAYERS) {
+      const row = new RegExp(`^\\| \`${name}\` \\|.*\\| (.*) \\|$`, 'm').exec(page);
+      expect([name, row?.[1]]).toEqual([name, expect.stringContaining(`${100 * relative} %`)]);
+      expect(row![1].includes(`${1000 * absolute} ms`)).toBe(absolute > 0);
+    }
   });
 });

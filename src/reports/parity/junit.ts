@@ -2,7 +2,7 @@
  * A parity check as JUnit: one test case a layer. What is not known is an *error*, since pipelines paint skipped cases green.
  */
 import { xmlAttribute, xmlText } from '../common/escape.js';
-import type { LayerComparison, ParityResult } from '../../scoring/parity.js';
+import { LAYERS, type LayerComparison, type ParityResult } from '../../scoring/parity.js';
 import {
   agreementText,
   differenceText,
@@ -19,6 +19,7 @@ const part = (text: string): string => text.replaceAll('.', '_');
 function explanation(layer: LayerComparison, options: ParityReportOptions): string {
   const off = differenceText(layer);
   return [
+    ...LAYERS.filter(({ name }) => name === layer.layer).map(({ description }) => description),
     `predicted ${sideText(layer.predicted, layer.unit)}`,
     `measured ${sideText(layer.measured, layer.unit)}`,
     ...(off === '' ? [] : [`off by ${off}, allowed ${toleranceText(layer)}`]),

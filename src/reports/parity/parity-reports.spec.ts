@@ -93,7 +93,9 @@ describe('a parity check for machines', () => {
     expect(render('junit', good)).toContain('tests="8" failures="0" errors="0"');
     const xml = render('junit', mixed);
     expect(xml).toContain('tests="8" failures="2" errors="1"');
-    expect(xml).toMatch(/name="detect">\n {6}<error /);
+    expect(xml).toMatch(
+      /name="detect">\n {6}<error [^>]*>injection to the first true change[^<]*\npredicted not known\n/,
+    );
     expect(render('junit', doubted)).toMatch(
       /name="runs">\n {6}<error [^>]*>lab, seed 7: the baseline is &lt;sick&gt;/,
     );
