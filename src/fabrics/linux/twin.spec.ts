@@ -30,6 +30,12 @@ describe('the twin of a lab', () => {
     expect([dcqcn.on, ecn.pmax, pfc.on, pfc.priorities]).toEqual([false, 0, false, [5]]);
   });
 
+  it('probes for what was lost after two round trips of a full window', () => {
+    // 64 kB at 50 Mbit/s take 10.24 ms
+    expect(twinOf(shipped.spec).settings.adaptiveBase).toBe(20.48e6);
+    expect(twinOf({ ...shipped.spec, lab: { sendBuffer: '32kB' } }).settings.adaptiveBase).toBe(10.24e6);
+  });
+
   it('has its sessions back later where FRR waits longer between two tries', () => {
     const lab = { bgpConnectRetry: '5s' };
     expect(twinOf({ ...shipped.spec, lab }).settings.sessionRestore).toBe(3.9e9);

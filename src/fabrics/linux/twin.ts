@@ -7,13 +7,16 @@
  *   run out, each of which takes half its interval on average, and the session has been set up and its table sent.
  * - A kernel: a veth tells of its carrier within milliseconds.
  * - TCP: connections that meet come to equal shares, and what a window holds fits in the queues in front of the token buckets.
- *   The retransmission timer begins at 200 ms (Linux, TCP_RTO_MIN) and doubles.
+ *   What is lost without an ACK behind it is probed for after two round trips (RFC 8985), each of which is the time that a
+ *   full window takes through a host's port; then at growing intervals.
  * - Jobs of a lab choose their source ports by the paths that these take.
- * Not modelled: queues, and with them drops and their telemetry; TCP's window after a loss, so that a lossy link costs the twin
- * less; a machine that is too busy. Times of restarts are those of the jobs in the file.
+ * Not modelled: queues, and with them drops and their telemetry; TCP's window after a loss, so that a lossy link costs the
+ * twin less; a machine that is too busy. Times of restarts are those of the jobs in the file.
  */
 import type { FabricDefinition } from '../contract/definition.js';
 import { labSettingsSchema } from '../contract/lab-settings.js';
+import { BYTES_PER_NS_PER_GBPS } from '../../kernel/units.js';
+import { buildTopology } from '../../topology/topology-spec.js';
 
 type Stated = Readonly<Record<string, unknown>>;
 
@@ -25,7 +28,6 @@ const LINUX = {
   carrierDebounce: '5ms',
   routeRepair: '52ms',
   bgpPropagation: '53ms',
-  adaptiveBase: '200ms',
   adaptiveFactor: 2,
   sourcePorts: 'spread',
   contention: 'fair',
@@ -33,6 +35,7 @@ const LINUX = {
   ecn: { pmax: 0 },
 } as const;
 
+const PROBE_ROUND_TRIPS = 2;
 /** `ipv6 nd ra-interval` of the uplinks. */
 const ADVERTISEMENT_NS = 1e9;
 /** What is left of a session's return once both timers have run: opening it, the table, the kernel. Measured. */
@@ -40,9 +43,12 @@ const SESSION_NS = 0.9e9;
 
 /** @param stated the `spec` as its file states it */
 export function simulatedTwin({ spec }: FabricDefinition, stated: Stated): Stated {
-  const { bgpConnectRetry } = spec.lab ?? labSettingsSchema.parse({});
+  const { bgpConnectRetry, sendBuffer } = spec.lab ?? labSettingsSchema.parse({});
+  const slowestGbps = Math.min(...buildTopology(spec.topology).links.map(({ rateGbps }) => rateGbps));
+  const windowNs = sendBuffer / (slowestGbps * BYTES_PER_NS_PER_GBPS);
   const settings = {
     ...LINUX,
+    adaptiveBase: `${Math.round(PROBE_ROUND_TRIPS * windowNs)}ns`,
     sessionRestore: `${(ADVERTISEMENT_NS + bgpConnectRetry) / 2 + SESSION_NS}ns`,
     // the classes exist, since loads and jobs name them
     pfc: { on: false, priorities: [...new Set(spec.jobs.map(({ priority }) => priority))] },
