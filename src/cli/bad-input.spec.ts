@@ -376,7 +376,7 @@ describe('parity', () => {
     writeFileSync(join(folder, `${name}.yaml`), yamlOf(fabricDocument(name, { driver })));
 
   it('compares no fabric with itself', async () => {
-    expect(await refused()).toMatch(/"small" is simulated: it would be compared with itself\n.*--twin/);
+    expect(await refused()).toMatch(/"small" is simulated: it would be compared with itself .*--twin/);
   });
 
   it('measures nothing on a fabric that can only be watched, whoever predicts', async () => {
@@ -388,7 +388,7 @@ describe('parity', () => {
 
   it('wants a real fabric named twice, and knows its formats and its predictor', async () => {
     fabric('lab', 'linux');
-    expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric\n.*--confirm lab/);
+    expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric .*--confirm lab/);
     expect(await refused('--output', 'sarif')).toMatch(/"sarif".*text, json, markdown, junit/);
     expect(await refused('--twin', 'gone.yaml')).toMatch(/there is no file "gone.yaml"/);
     expect(await refused('--repeat', '0')).toMatch(/--repeat: "0"/);

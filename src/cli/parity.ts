@@ -8,7 +8,7 @@ import { Option, type Command } from 'commander';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
 import { quoteArgument } from '../reports/common/report.js';
-import { PARITY_FORMATS } from '../reports/parity/catalog.js';
+import { PARITY_FORMATS, parityFormat } from '../reports/catalog.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../scoring/parity.js';
 import type { ApiClient } from './api-client.js';
@@ -16,7 +16,7 @@ import { fetchFabric } from './check.js';
 import type { CommandContext } from './context.js';
 import { readExperiment, readFabricReference, resolveFabric, type ExperimentFile } from './definitions.js';
 import { InterruptedError } from './failure.js';
-import { collect, parseChoice, parseSeed, parseWhole } from './flags.js';
+import { collect, parseSeed, parseWhole } from './flags.js';
 import { follow } from './follow.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
@@ -73,14 +73,7 @@ export function addParityCommand(
 }
 
 async function parity(file: string, options: ParityOptions, context: CommandContext): Promise<ExitCode> {
-  const outputs = parseOutputs(options.output, context.path, (name) => {
-    const chosen = parseChoice(
-      '--output',
-      name,
-      PARITY_FORMATS.map((format) => format.name),
-    );
-    return PARITY_FORMATS.find((format) => format.name === chosen)!;
-  });
+  const outputs = parseOutputs(options.output, context.path, (name) => parityFormat(name, '--output'));
   const source = readExperiment(file, context.path);
   const seeds = seedsOf(options, source);
   const reference = resolveFabric(source, options.fabric, context.path);

@@ -1,5 +1,5 @@
 /**
- * The catalogue of report formats, of runs and of gates: one renderer a file, one line here. `--output` and the REST
+ * The catalogue of report formats, of runs, gates and parity checks: one renderer a file, one line here. `--output` and the REST
  * report route read it.
  */
 import { InputError } from '../kernel/problem.js';
@@ -15,6 +15,11 @@ import { gateText } from './gate/text.js';
 import { json } from './json.js';
 import { junit } from './junit.js';
 import { markdown } from './markdown.js';
+import type { ParityFormat } from './parity/format.js';
+import { parityJson } from './parity/json.js';
+import { parityJunit } from './parity/junit.js';
+import { parityMarkdown } from './parity/markdown.js';
+import { parityText } from './parity/text.js';
 import { text } from './text.js';
 
 export const REPORT_FORMATS: readonly ReportFormat[] = [text, json, junit, markdown];
@@ -28,6 +33,8 @@ export const GATE_FORMATS: readonly GateFormat[] = [
   gateGithub,
 ];
 
+export const PARITY_FORMATS: readonly ParityFormat[] = [parityText, parityJson, parityMarkdown, parityJunit];
+
 /**
  * @param pointer JSON pointer or flag that named the format
  * @throws InputError with the known formats for an unknown name
@@ -39,6 +46,11 @@ export function reportFormat(name: string, pointer = ''): ReportFormat {
 /** @throws InputError with the known formats for an unknown name */
 export function gateFormat(name: string, pointer = ''): GateFormat {
   return formatOf(GATE_FORMATS, name, `unknown format "${name}" for a gate`, pointer);
+}
+
+/** @throws InputError with the known formats for an unknown name */
+export function parityFormat(name: string, pointer = ''): ParityFormat {
+  return formatOf(PARITY_FORMATS, name, `unknown format "${name}" for a parity check`, pointer);
 }
 
 function formatOf<T extends { name: string }>(

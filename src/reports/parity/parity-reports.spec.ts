@@ -9,7 +9,7 @@ import {
   type ParityResult,
   type Reading,
 } from '../../scoring/parity.js';
-import { PARITY_FORMATS } from './catalog.js';
+import { parityFormat } from '../catalog.js';
 
 const figure = (value: number): Reading => ({ is: 'measured', value, resolution: 0 });
 const all = (changes: Partial<LayerReadings> = {}): LayerReadings => ({
@@ -31,7 +31,7 @@ function resultOf(predicted: LayerReadings, measured: LayerReadings, doubts: str
 }
 
 const render = (name: string, result: ParityResult): string =>
-  PARITY_FORMATS.find((format) => format.name === name)!.render(result, { command: 'fabricdrill parity x' });
+  parityFormat(name).render(result, { command: 'fabricdrill parity x' });
 
 const good = resultOf(all(), all());
 const mixed = resultOf(
