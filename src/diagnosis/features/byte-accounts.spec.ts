@@ -6,6 +6,7 @@ import type { MetricName } from '../../telemetry/catalog.js';
 import { SeriesBuilder } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Job } from '../../workload/job.js';
+import { incast } from '../hypotheses/incast.js';
 import { byteAccounts } from './byte-accounts.js';
 import { Context } from './context.js';
 import { observeForeignLoads } from './foreign-load.js';
@@ -36,7 +37,14 @@ const foreign = (atS: number, share: number): number =>
   share * SPEED * Math.max(0, Math.min(atS, FOREIGN.toS) - FOREIGN.fromS);
 
 /** A ring of ranks, in which some NICs send to the first one's NIC beside it; some of the samples are lost. */
-function contextOf({ seed = 1, lost = 0, senders = [] as number[], share = 0.2, apartS = 0.02 }): Context {
+function contextOf({
+  seed = 1,
+  lost = 0,
+  senders = [] as number[],
+  receivers = [0],
+  share = 0.2,
+  apartS = 0.02,
+}): Context {
   const random = new Prng(seed);
   const polled = (metric: MetricName, element: string, valueAt: (atS: number) => number) => {
     const builder = new SeriesBuilder(metric, element);
@@ -49,8 +57,8 @@ function contextOf({ seed = 1, lost = 0, senders = [] as number[], share = 0.2, 
   };
   const series = topology.nics.flatMap(({ index, ports: [port] }) => {
     const element = portId(topology.ports[port].name);
-    const sent = senders.includes(index) ? share / senders.length : 0;
-    const received = index === 0 && senders.length > 0 ? share : 0;
+    const sent = senders.includes(index) ? (share * receivers.length) / senders.length : 0;
+    const received = receivers.includes(index) && senders.length > 0 ? share : 0;
     return [
       polled('edge_tx_bytes', edgeId('llm', index, (index + 1) % HOSTS), payload),
       polled('port_tx_bytes', element, (atS) => HEADERS * payload(atS) + foreign(atS, sent)),
@@ -105,6 +113,25 @@ describe('bytes that no job accounts for', () => {
     expect(Math.abs(load.during.fromNs / 1e9 - FOREIGN.fromS)).toBeLessThan(0.2);
     expect(Math.abs(load.during.toNs / 1e9 - FOREIGN.toS)).toBeLessThan(0.2);
     expect(Math.abs(load.bytes / foreign(SECONDS, 0.2) - 1)).toBeLessThan(0.05);
+  });
+
+  it('at two receivers at once are told of both, since bytes do not tell which sender sends to whom', () => {
+    const context = contextOf({ senders: [2, 5], receivers: [0, 1] });
+    const told = incast
+      .hypothesise(context, { devices: [], links: [] })
+      .map((one) => incast.cause(context, { ...one, kind: 'incast', side: 'unknown', probability: 1 }));
+    const [first, second] = [0, 1].map((nic) => topology.nics[nic].name);
+    expect(told).toHaveLength(2);
+    expect(told[0]).toContain(`sent to ${first} (or to ${second}: which of them to whom is not told)`);
+    expect(told[1]).toContain(`sent to ${second} (or to ${first}:`);
+    const [alone] = incast.hypothesise(contextOf({ senders: [2, 5] }), { devices: [], links: [] });
+    const cause = incast.cause(contextOf({ senders: [2, 5] }), {
+      ...alone,
+      kind: 'incast',
+      side: 'unknown',
+      probability: 1,
+    });
+    expect(cause).toContain(`sent to ${first} at once`);
   });
 
   it('are nothing where there are none, whichever samples are lost and however polls beat with the traffic', () => {

@@ -97,7 +97,16 @@ function cause(context: Context, culprit: Explanation): string {
   const receiver = load === undefined ? '' : ` to ${context.topology.nics[load.nic].name}`;
   const names = listed(sendersOf(context, culprit).map(({ nic }) => context.topology.nics[nic].name));
   const count = sendersOf(context, culprit).length;
-  return `was overloaded by an incast from ${since(culprit)} ${until(context, culprit)}: ${count} senders outside the jobs (${names}) sent${receiver} at once and took ${percent(load?.share ?? 0)} of its speed`;
+  return `was overloaded by an incast from ${since(culprit)} ${until(context, culprit)}: ${count} senders outside the jobs (${names}) sent${receiver}${others(context, load)} at once and took ${percent(load?.share ?? 0)} of its speed`;
+}
+
+/** Bytes alone do not tell which of the senders sent to whom, where others receive at the same time. */
+function others(context: Context, load: ForeignLoad | undefined): string {
+  const group = foreignGroups(context).find(({ loads }) => load !== undefined && loads.includes(load));
+  const names = (group?.loads ?? []).flatMap(({ nic }) =>
+    nic === load?.nic ? [] : [context.topology.nics[nic].name],
+  );
+  return names.length === 0 ? '' : ` (or to ${listed(names)}: which of them to whom is not told)`;
 }
 
 function series(context: Context, culprit: Explanation): (Series | undefined)[] {

@@ -150,10 +150,10 @@ describe('evidence as Arrow IPC', () => {
     await expect(decodeEvidence(bytes)).rejects.toThrow(message);
   });
 
-  it('reads a table that another writer made', async () => {
-    const read = await decodeEvidence(foreign([1n, 5n], ['port_tx_bytes', 'port_tx_bytes']));
+  it('reads a table that another writer made, from its first sample to its last', async () => {
+    const read = await decodeEvidence(foreign([3n, 5n], ['port_tx_bytes', 'port_tx_bytes']));
     expect(read).toMatchObject({
-      fromNs: 0,
+      fromNs: 3,
       toNs: 5,
       series: [{ metric: 'port_tx_bytes', element: 'port:a' }],
     });

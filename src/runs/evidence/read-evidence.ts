@@ -51,9 +51,15 @@ export async function decodeEvidenceFile(source: Uint8Array | FileHandle): Promi
   }
   const series = collector.series();
   const window = (name: string, fallback: number): number => Number(metadata.get(name) ?? fallback);
+  // whoever does not say what was watched was watching from the first sample to the last
+  const firstNs = series.reduce((first, one) => Math.min(first, one.timesNs[0] ?? Infinity), Infinity);
   const lastNs = series.reduce((last, one) => Math.max(last, one.timesNs.at(-1) ?? 0), 0);
   return {
-    evidence: { fromNs: window('fabricdrill.from_ns', 0), toNs: window('fabricdrill.to_ns', lastNs), series },
+    evidence: {
+      fromNs: window('fabricdrill.from_ns', Math.min(firstNs, lastNs)),
+      toNs: window('fabricdrill.to_ns', lastNs),
+      series,
+    },
     fabric: fabricOf(metadata.get(FABRIC_KEY)),
   };
 }
