@@ -8,6 +8,7 @@ import { unsupportedError, type PlanView } from '../drill/plan.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, type Loaded } from '../experiments/definition/load.js';
+import { InputError } from '../kernel/problem.js';
 import type { Config } from '../platform/config/config.js';
 import type { ApiClient } from './api-client.js';
 import { planHere } from './check.js';
@@ -43,14 +44,21 @@ export async function planBoth({
   config,
 }: PairToPlan): Promise<PlannedPair> {
   const plan = await planOnServer(client, source, real, seed);
-  if (plan.unsupported.length > 0) throw unsupportedError(plan);
+  requireSupported(source, plan);
   const pinned = withTargets(source, plan);
   const prediction = await planHere(pinned, twin, seed, config);
-  if (prediction.unsupported.length > 0) throw unsupportedError(prediction);
+  requireSupported(source, prediction);
   return {
     ...{ seed, pinned, exposedJobs: plan.blastRadius.exposedJobs },
     targets: plan.faults.flatMap(({ targets }) => targets.map(({ id }) => id)),
   };
+}
+
+function requireSupported(
+  { experiment }: ExperimentFile,
+  plan: Pick<PlanView, 'fabric' | 'driver' | 'unsupported'>,
+): void {
+  if (plan.unsupported.length > 0) throw new InputError(experiment.locate(unsupportedError(plan).issues));
 }
 
 async function planOnServer(
