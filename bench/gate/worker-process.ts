@@ -5,3 +5,5 @@ import { loadConfig } from '../../src/platform/config/config.js';
 
 process.once('disconnect', () => process.exit());
 await serveUntilSignal(loadConfig(), { api: false, worker: true }, () => process.send?.('ready'));
+// the channel alone would keep it
+process.disconnect();
