@@ -204,7 +204,7 @@ export class RunStore {
     await this.fenced(claim, (manager) =>
       manager.query(
         `INSERT INTO run_live_evidence (run_id, until_ns, bytes)
-         SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_id = $1)
+         SELECT $1::uuid, $2::double precision, $3::bytea WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_id = $1)
          ON CONFLICT (run_id) DO UPDATE SET until_ns = excluded.until_ns, bytes = excluded.bytes`,
         [claim.runId, untilNs, bytes],
       ),
