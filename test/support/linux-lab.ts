@@ -7,6 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { labBuilders } from '../../src/fabrics/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../src/fabrics/contract/definition.js';
 import { requireMachine } from '../../src/fabrics/linux/lab/requirements.js';
+import { requireUndoOutlivesUs } from '../../src/fabrics/linux/undo/container.js';
 import type { EnvironmentError } from '../../src/kernel/problem.js';
 
 /** Why there can be no lab here; undefined where there can. Prints it, since a skip must not be silent. */
@@ -19,6 +20,7 @@ export function whyNoLab(what: string): string | undefined {
 function missing(): string | undefined {
   try {
     requireMachine();
+    requireUndoOutlivesUs();
   } catch (error) {
     return (error as EnvironmentError).message;
   }
