@@ -14,6 +14,7 @@ import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experi
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
+import { realismNotes } from './realism-notes.js';
 import { stepNotes } from './step-notes.js';
 import { resolveTarget } from './targets.js';
 import type { PlannedFault, PlannedImpairment, PlannedTrigger } from './planned.js';
@@ -83,6 +84,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   const notes = [
     ...overlapNotes(faults, description.topology),
     ...stepNotes(faults, description, blastRadius.exposedJobs),
+    ...realismNotes(faults, description),
   ];
   const plan: Plan = {
     experiment: input.name,
