@@ -54,6 +54,8 @@ export interface JudgementInput {
   record: DrillRecord;
   /** What there would have been without the faults; left out where it can't be run. */
   counterfactual?: Counterfactual;
+  /** By how much what jobs reported may be off from the fabric's clock, ns; left out where it is stamped by that clock. */
+  clockErrorNs?: number;
 }
 
 /** What scoring looks at, from what a drill left behind. */
@@ -116,7 +118,7 @@ export function judgeDrill(input: JudgementInput): Judgement {
     aborted: null,
     error: null,
   });
-  const notes = notesOf(scores, input.counterfactual, record);
+  const notes = [...notesOf(scores, input.counterfactual, record), ...clockNotes(input)];
   return {
     ...outcome,
     doubts: drillDoubts(course),
@@ -162,6 +164,13 @@ function notesOf(
   if (counterfactual !== undefined && counterfactual.missing !== null) notes.push(counterfactual.missing);
   return notes;
 }
+
+const clockNotes = ({ clockErrorNs = 0 }: JudgementInput): string[] =>
+  clockErrorNs === 0
+    ? []
+    : [
+        `jobs report by the clocks of their hosts, which are known to within ${(clockErrorNs / 1e6).toFixed(1)} ms of this machine's`,
+      ];
 
 function baselineHealth(
   description: FabricDescription,

@@ -259,6 +259,7 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
       ? undefined
       : await runCounterfactual({ plan, record, evidence, open, signal }).catch(unlessAborted(signal));
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
+  const clockErrorNs = keepsTime(fabric) ? fabric.clockErrorNs?.() : undefined;
   return judgeDrill({
     plan: input.plan,
     objectives: input.objectives,
@@ -267,6 +268,7 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
     verdict,
     record,
     ...(counterfactual === undefined ? {} : { counterfactual }),
+    ...(clockErrorNs === undefined ? {} : { clockErrorNs }),
   });
 }
 

@@ -19,6 +19,7 @@ import {
 import { InputError } from '../../src/kernel/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';
+import { brokenDevices } from './broken-devices.js';
 import { SAMPLES } from './samples.js';
 
 /** A fabric small and slow enough for any driver. */
@@ -144,6 +145,11 @@ describe.each(subjects)('fabric driver $driver', ({ driver, definition, up, down
       expect(await everything(fabric, samples)).toEqual(before);
     },
   );
+
+  // the devices of a lab can be told in another way than the fabric believes; a simulated one has none
+  if (driver === 'linux') {
+    describe('on devices that are broken', () => brokenDevices(definition, here));
+  }
 
   it('names an element when it acts on one', () => {
     for (const { known } of Object.values(SAMPLES))

@@ -13,6 +13,8 @@ import { labDefinition, labDown, labUp } from '../support/linux-lab.js';
 export interface SiteOverSsh {
   definition: FabricDefinition;
   sshd: RealSshd;
+  /** By device: where its sshd listens. */
+  sshPorts: Readonly<Record<string, number>>;
   down(): Promise<void>;
 }
 
@@ -24,8 +26,11 @@ export async function siteOverSsh(spec: Record<string, unknown>): Promise<SiteOv
   const shared = mkdtempSync(join(tmpdir(), 'fabricdrill-site-'));
   const parts = Lab.from(lab);
   const nodes: Record<string, unknown> = {};
-  for (const node of parts.nodes) {
-    const port = await sshd.listen(node.namespace);
+  const sshPorts: Record<string, number> = {};
+  for (const [index, node] of parts.nodes.entries()) {
+    // hosts are machines of their own: each has been up for another time
+    const port = await sshd.listen(node.namespace, node.role === 'host' ? 4000 * (index + 1) : 0);
+    sshPorts[node.name] = port;
     const [first] = parts.portsOf(node);
     nodes[node.name] =
       node.role === 'switch'
@@ -46,6 +51,7 @@ export async function siteOverSsh(spec: Record<string, unknown>): Promise<SiteOv
   return {
     definition,
     sshd,
+    sshPorts,
     down: async () => {
       sshd.stop();
       rmSync(shared, { recursive: true, force: true });

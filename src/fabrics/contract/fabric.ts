@@ -87,6 +87,8 @@ export interface KeepsTime {
    * `apply` resolved. Undefined when it was not applied.
    */
   turnedNs?(id: string): number | undefined;
+  /** By how much the instants that jobs have reported may be off from that clock, ns; 0 where they are stamped by it. */
+  clockErrorNs?(): number;
 }
 
 /** A fabric on which some impairments take a while to get ready, such as programs that have to start. */

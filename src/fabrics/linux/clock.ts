@@ -2,7 +2,7 @@
  * The clock of a real fabric: ns of the kernel's monotonic clock since the drill's jobs were started.
  *
  * All namespaces of one host share that clock, and so do all processes on it; a wall clock that is set does not move it.
- * Not modelled: clocks of other hosts, which are off by what NTP or PTP leaves.
+ * What other machines report is put into it before anybody reads it (`job/clock-offset.ts`).
  */
 export class Clock {
   /** `process.hrtime.bigint()` at the start; undefined before it. */

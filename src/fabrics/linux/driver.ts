@@ -22,7 +22,7 @@ import { requireRunnable } from './job/runnable.js';
 import { openSlurm, SLURM_CAPABILITIES, type OpenSlurm } from './slurm/open.js';
 import { surveySite } from './site/open.js';
 import { LabCollector } from './telemetry/collector.js';
-import { SshPlace } from './transport/ssh-place.js';
+import { LANES, SshPlace } from './transport/ssh-place.js';
 import { simulatedTwin } from './twin.js';
 import { requireUndoOutlivesUs } from './undo/container.js';
 import { RemoteUndoTimers } from './undo/remote-timers.js';
@@ -70,11 +70,14 @@ export const linuxDriver = {
 };
 
 /**
+ * @param lab its devices, where they are told in another way than the definition says
  * @throws InputError with pointers into the Fabric document
  * @throws EnvironmentError when the machine can't, the lab is not up, or is up as another
  */
-export async function openLab(definition: FabricDefinition): Promise<LinuxFabric> {
-  const lab = Lab.from(definition);
+export async function openLab(
+  definition: FabricDefinition,
+  lab: Lab = Lab.from(definition),
+): Promise<LinuxFabric> {
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
   requireRunnable(jobs, lab.topology);
@@ -120,7 +123,9 @@ export async function openSite(definition: FabricDefinition): Promise<LinuxFabri
   const undo = new RemoteUndoTimers(`${transport!.undoFolder}/${lab.name}`);
   const hangUp = (): void => {
     slurm?.hangUp();
-    for (const { place } of lab.nodes) if (place instanceof SshPlace) place.close();
+    for (const { place } of lab.nodes) {
+      if (place instanceof SshPlace) for (const lane of LANES) place.lane(lane).close();
+    }
   };
   return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities, hangUp });
 }

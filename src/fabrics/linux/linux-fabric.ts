@@ -28,7 +28,7 @@ import { requireMachine } from './lab/requirements.js';
 import { jobsByElement, type JobFlow } from './lab/crossing.js';
 import { quoteCommand, quoteWord } from './undo/shell.js';
 import { preferThisSession } from './priority.js';
-import type { UndoKeeper } from './undo/timers.js';
+import { TimerActedError, type UndoKeeper } from './undo/timers.js';
 
 /** The jobs of a lab, as far as the fabric has to do with them. */
 export interface Workload extends Scheduler {
@@ -36,6 +36,8 @@ export interface Workload extends Scheduler {
   stop(): Promise<void>;
   /** Connections there are, or those that there will be once the jobs are started. */
   flows(): Promise<readonly JobFlow[]>;
+  /** By how much the instants that its hosts report may be off from this machine's clock, ns. */
+  clockErrorNs(): number;
 }
 
 /** Whoever watches the lab. */
@@ -109,6 +111,10 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     return this.turned.get(id);
   }
 
+  clockErrorNs(): number {
+    return this.parts.workload.clockErrorNs();
+  }
+
   async prepare(_id: string, impairment: Impairment, untilNs: number): Promise<void> {
     this.checkOpen();
     for (const knob of this.knobsOf(impairment, this.leaseS(untilNs))) await this.makeReady(knob);
@@ -176,8 +182,22 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
         hold.wanted.set(id, knob.impaired);
         this.holds.set(keyOf(knob), hold);
         // What holds already need not be told again: a ramp of errors has fifty impairments.
-        if (worstOf(knob, hold) !== now) await knob.write(worstOf(knob, hold));
+        if (worstOf(knob, hold) !== now) await this.turn(knob, hold);
       }),
+    );
+  }
+
+  /** To what hurts most of what is wanted, under the eyes of its timer where commands on the device are all it takes. */
+  private async turn(knob: Knob, hold: Hold): Promise<void> {
+    const value = worstOf(knob, hold);
+    if (!knob.byCommands) return knob.write(value);
+    const undo = { setting: keyOf(knob), node: knob.node, steps: knob.undo(hold.before) };
+    await this.parts.undo.turn(undo, knob.undo(value));
+    // A device that says OK and does nothing would pass every drill.
+    if (value === hold.before || (await knob.read()) !== hold.before) return;
+    throw new EnvironmentError(
+      `${knob.node.name} took the order to set ${knob.setting} of ${knob.element} to ${value}, and did not`,
+      'does another program hold its configuration? no fault is in place there',
     );
   }
 
@@ -218,7 +238,11 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     const now = worstOf(knob, hold);
     hold.wanted.delete(id);
     if (hold.wanted.size > 0) {
-      if (worstOf(knob, hold) !== now) await knob.write(worstOf(knob, hold));
+      if (worstOf(knob, hold) === now) return;
+      await this.turn(knob, hold).catch((error: unknown) => {
+        if (!(error instanceof TimerActedError)) throw error;
+        this.endedEarly.push(id);
+      });
       return;
     }
     await giveBack(knob, hold.before);
@@ -284,7 +308,7 @@ async function giveBack(knob: Knob, value: string): Promise<void> {
     await knob.write(value);
   } catch (error) {
     const steps = (knob.byHand?.(value) ?? knob.undo(value)).map(({ command, input }) => {
-      const line = quoteCommand(knob.node.place.argv(command));
+      const line = quoteCommand(knob.node.place.byHand(command));
       return input === undefined ? line : `printf %s ${quoteWord(input)} | ${line}`;
     });
     const why = error instanceof Error ? error.message : String(error);

@@ -50,6 +50,10 @@ export class LabWorkload implements Workload {
     return this.started ? this.running.connections() : planConnections(jobLabOf(this.lab), this.jobs);
   }
 
+  clockErrorNs(): number {
+    return this.running.clockErrorNs();
+  }
+
   readDrained(host: number): Promise<boolean> {
     return this.scheduler.readDrained(host);
   }

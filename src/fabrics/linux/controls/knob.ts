@@ -28,6 +28,8 @@ export interface Knob {
   undo(value: string): Step[];
   /** The same for a person, where a timer's commands do more than he would. */
   byHand?(value: string): Step[];
+  /** To write is to run these commands on `node` and nothing else, so that the timer there can watch over it. */
+  readonly byCommands: boolean;
   accepts(value: string): boolean;
   /** Which of two values hurts more. */
   worse(one: string, other: string): string;
@@ -37,11 +39,14 @@ export const keyOf = ({ element, setting }: Pick<Knob, 'element' | 'setting'>): 
   `${element} ${setting}`;
 
 /** A knob whose writing is nothing but commands. */
-export function commanded(knob: Omit<Knob, 'write' | 'undo'> & { steps: (value: string) => Step[] }): Knob {
+export function commanded(
+  knob: Omit<Knob, 'write' | 'undo' | 'byCommands'> & { steps: (value: string) => Step[] },
+): Knob {
   const { steps, ...rest } = knob;
   return {
     ...rest,
     undo: steps,
+    byCommands: true,
     write: async (value) => {
       for (const { command, input } of steps(value)) {
         await knob.node.place.run(command, input === undefined ? {} : { input });

@@ -39,6 +39,7 @@ export function drainKnob(
     write: (value) => scheduler.setDrained(host, value === 'drained'),
     undo: (value) => scheduler.undoOfDrain(host, value === 'drained').steps,
     byHand: (value) => scheduler.undoOfDrain(host, value === 'drained').byHand,
+    byCommands: false,
     accepts: (value) => value === 'drained' || value === 'enabled',
     worse: (one, other) => (one === 'drained' ? one : other),
   };
@@ -61,6 +62,7 @@ export function slowdownKnob(
     read: async () => `${scheduler.slowDownOf(host)}x`,
     write: (value) => scheduler.slowDown(host, factorOf(value)),
     undo: () => [],
+    byCommands: false,
     accepts: (value) => factorOf(value) > 0,
     worse: (one, other) => (factorOf(one) > factorOf(other) ? one : other),
   };
@@ -101,6 +103,7 @@ export function moveKnob(
     },
     undo: () => undo.steps,
     byHand: () => undo.byHand,
+    byCommands: false,
     accepts: (value) => value === none || value === textOf(order),
     worse: (_, last) => last,
   };

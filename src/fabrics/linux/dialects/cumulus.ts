@@ -44,7 +44,5 @@ export const cumulusDialect: Dialect = {
   },
   kernelForwards: false,
   counts: 'links',
-  routes: frrDialect.routes,
   bfd: frrDialect.bfd!,
-  bgp: frrDialect.bgp!,
 };

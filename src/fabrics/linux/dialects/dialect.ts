@@ -54,11 +54,8 @@ export interface Dialect {
    * interfaces only, `none` in neither; what is not counted has no series.
    */
   counts: 'queues' | 'links' | 'none';
-  /** Routes as `ip -j route` gives them. */
-  routes: readonly string[];
-  /** Sessions as FRR's `show bfd peers json` and `show bgp summary json` give them. */
+  /** Sessions as FRR's `show bfd peers json` gives them; {sockets} is the folder of its vty sockets. */
   bfd?: readonly string[];
-  bgp?: readonly string[];
 }
 
 /** Words of a template. */

@@ -9,6 +9,5 @@ export const frrDialect: Dialect = {
   name: 'frr',
   summary: 'iproute2 and nftables, FRR by vtysh',
   needs: { ...linuxDialect.needs, vtysh: 'frr' },
-  bfd: ['vtysh', '-c', 'show bfd peers json'],
-  bgp: ['vtysh', '-c', 'show bgp summary json'],
+  bfd: ['vtysh', '--vty_socket', '{sockets}', '-c', 'show bfd peers json'],
 };

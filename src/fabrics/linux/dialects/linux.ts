@@ -69,5 +69,4 @@ export const linuxDialect: Dialect = {
   },
   kernelForwards: true,
   counts: 'queues',
-  routes: ['ip', '-j', '-4', 'route', 'show'],
 };

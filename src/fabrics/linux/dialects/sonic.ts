@@ -67,7 +67,5 @@ export const sonicDialect: Dialect = {
   },
   kernelForwards: false,
   counts: 'none',
-  routes: frrDialect.routes,
   bfd: frrDialect.bfd!,
-  bgp: frrDialect.bgp!,
 };

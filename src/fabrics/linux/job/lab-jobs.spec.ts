@@ -1,15 +1,16 @@
 /** Real workers, real TCP, on the loopback interface: every host is an address of 127.0.0.0/8. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from '../../../platform/process-identity.js';
 import { smallTopology } from '../../../workload/testing/small-topology.js';
 import type { Job } from '../../../workload/job.js';
-import { LocalPlace } from '../transport/place.js';
+import { LocalPlace, type Place } from '../transport/place.js';
 import type { EdgeSample, JobListener, StepSummary } from './job-events.js';
 import { LabJobs } from './lab-jobs.js';
+import { monotonicNs } from './monotonic.js';
 import { SchedulerFile } from './scheduler-state.js';
 import { buildPrograms } from './testing/built-programs.js';
 
@@ -38,6 +39,25 @@ const job = (changes: Partial<Job> = {}): Job => ({
   },
   ...changes,
 });
+
+/** A host whose monotonic clock is another one's: its programs are given one that is ahead, and runs faster. */
+class SkewedPlace extends LocalPlace {
+  override readonly isRemote = true;
+
+  constructor(private readonly clock: string) {
+    super();
+  }
+
+  override programWords(path: string): string[] {
+    return [process.execPath, '--import', this.clock, path];
+  }
+}
+
+const skewedClock = (aheadS: number, fasterPpm: number): string => `
+const real = process.hrtime.bigint.bind(process.hrtime);
+const zero = real();
+process.hrtime.bigint = () => real() + ${aheadS * 1e9}n + ((real() - zero) * ${fasterPpm}n) / 1000000n;
+`;
 
 interface Told {
   steps: StepSummary[];
@@ -80,13 +100,14 @@ describe('a job on a lab', () => {
   let program: string;
   let jobs: LabJobs | undefined;
 
-  const open = (...all: Job[]): LabJobs => {
+  const open = (...all: Job[]): LabJobs => openAt(() => new LocalPlace(), ...all);
+  const openAt = (placeOf: (host: number) => Place, ...all: Job[]): LabJobs => {
     const hosts = topology.devices.filter(({ role }) => role === 'host').map(({ index }) => index);
     jobs = new LabJobs({
       lab: {
         topology,
         jobsFolder: join(folder, 'jobs'),
-        placeOf: () => new LocalPlace(),
+        placeOf,
         addressOf: (host) => `127.77.0.${hosts.indexOf(host) + 1}`,
         trace: async (flows) => flows.map(() => null),
         hasLink: async () => true,
@@ -111,6 +132,38 @@ describe('a job on a lab', () => {
     jobs = undefined;
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('tells the time of this machine, though each host has a clock of its own', async () => {
+    const clocks = await Promise.all(
+      [-5000, 0, 86_400, 0, 0].map(async (aheadS, index) => {
+        const file = join(folder, `clock-${index}.mjs`);
+        await writeFile(file, skewedClock(aheadS, 300 * index));
+        return file;
+      }),
+    );
+    const hosts = topology.devices.filter(({ role }) => role === 'host').map(({ index }) => index);
+    const lab = openAt((host) => new SkewedPlace(clocks[hosts.indexOf(host)]), job({ steps: 12 }));
+    const told = listen(lab);
+    const beganNs = monotonicNs();
+    await lab.start();
+    const errorNs = lab.clockErrorNs();
+    expect(errorNs).toBeGreaterThan(0);
+    expect(errorNs).toBeLessThan(101e6);
+    await until(() => told.lines.includes('completed'), 'the end');
+    const endedNs = monotonicNs();
+    const within = (atNs: number): boolean => atNs > beganNs - errorNs && atNs < endedNs + errorNs;
+    expect(told.steps).toHaveLength(12);
+    expect(told.edges.length).toBeGreaterThan(0);
+    expect(
+      [...told.steps.map((step) => step.endedNs), ...told.edges.map(({ atNs }) => atNs)].every(within),
+    ).toBe(true);
+    // of its own parts a step is as long as ever: clocks that are days apart would make it days long, or none
+    for (const { durationNs, computeNs, collectives } of told.steps) {
+      expect(durationNs).toBeGreaterThan(Math.min(...computeNs));
+      expect(durationNs).toBeLessThan(endedNs - beganNs);
+      expect(collectives[0].tookNs).toBeLessThan(durationNs + 2 * errorNs);
+    }
+  });
 
   it('sums its gradients around the ring, step after step, and counts what it delivers', async () => {
     const lab = open(job({ steps: 12 }));

@@ -63,6 +63,8 @@ export class LabJobs {
   private readonly file: SchedulerFile;
   readonly orchestrator: Orchestrator;
   private readonly listeners: JobListener[] = [];
+  /** Of all lives of all jobs. */
+  private readonly hired: WorkerProcess[] = [];
   private readonly slowDowns = new Map<number, number>();
   private readonly program: string;
   private renewal: NodeJS.Timeout | undefined;
@@ -108,6 +110,11 @@ export class LabJobs {
     this.file.change(() => ({ processes: [] }));
   }
 
+  /** By how much the instants that hosts report may be off from this machine's clock, ns; 0 where they share it. */
+  clockErrorNs(): number {
+    return Math.max(0, ...this.hired.map((worker) => worker.clockErrorNs));
+  }
+
   connections(): Connection[] {
     return this.jobs.flatMap((job) => job.connections);
   }
@@ -149,6 +156,7 @@ export class LabJobs {
       hire: (host, configuration, events) => {
         const place = allocation.placeOf(host, configuration.rank);
         const worker = new WorkerProcess(place, this.program, configuration, events);
+        this.hired.push(worker);
         this.noteProcesses(worker.identity);
         return worker;
       },

@@ -3,8 +3,9 @@
  * standard input, reports up its standard output.
  *
  * Pipes on the same machine (or a session over the management network) are a path that no fault of the fabric can cut.
- * All instants are CLOCK_MONOTONIC in ns, which namespaces of one machine share; as doubles they are exact for 104 days
- * of uptime. Not modelled: workers on machines whose clocks differ.
+ * All instants are CLOCK_MONOTONIC in ns of the machine that says them; as doubles they are exact for 104 days of uptime.
+ * Namespaces of one machine share that clock; a worker elsewhere is asked what its own says, and what it reports is put
+ * into ours (`clock-offset.ts`) before anybody reads it.
  */
 
 /** One connection of a ring, as its sender sees it. */
@@ -56,6 +57,8 @@ export interface WorkerConfiguration {
 
 export type WorkerOrder =
   | { order: 'renew' }
+  /** Say what the clock says. @see ClockOffset */
+  | { order: 'tell-time'; askedNs: number }
   /** All ranks listen: connect. */
   | { order: 'connect' }
   /** Stop after this step, with a checkpoint. */
@@ -79,6 +82,8 @@ export interface CollectiveReport {
 
 export type WorkerReport =
   | { report: 'listening'; rank: number; pid: number }
+  /** The answer to `tell-time`; `askedNs` is the asker's own. */
+  | { report: 'time'; rank: number; askedNs: number; atNs: number }
   | { report: 'connected'; rank: number; atNs: number }
   | { report: 'pulse'; rank: number; atNs: number; edges: EdgeCounters[] }
   | {
@@ -97,6 +102,18 @@ export type WorkerReport =
   | { report: 'complete'; rank: number; step: number; atNs: number }
   /** A neighbour is gone or does not answer, or the data is wrong: this worker ends. */
   | { report: 'failed'; rank: number; atNs: number; reason: string };
+
+/** The same, with its instants moved. @param hereNs from the clock of who reports to that of who reads */
+export function inOurTime(report: WorkerReport, hereNs: (thereNs: number) => number): WorkerReport {
+  if (report.report === 'listening') return report;
+  if (report.report !== 'step') return { ...report, atNs: hereNs(report.atNs) };
+  const move = <T extends { beganNs: number; endedNs: number }>(one: T): T => ({
+    ...one,
+    beganNs: hereNs(one.beganNs),
+    endedNs: hereNs(one.endedNs),
+  });
+  return { ...move(report), collectives: report.collectives.map(move) };
+}
 
 /** What a worker exits with, for those who only see that. */
 export const WORKER_EXIT = { done: 0, lostPeer: 3, leaseOver: 4, wrongData: 5, badOrder: 6 } as const;

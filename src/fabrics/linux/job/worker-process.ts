@@ -3,19 +3,33 @@
  * by which a later process can find and end it.
  *
  * A record names pid and start time, since a pid alone may be somebody else's by then. The kernel object is killed by
- * exactly this identity. Not modelled: workers that put children into the background; ours have none.
+ * exactly this identity. A worker on another machine is held by its session: it ends with that, and its clock is asked for
+ * before anything it says is believed, and again with each renewal of its lease. Not modelled: workers that put children
+ * into the background; ours have none.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import { programPath } from '../../../platform/program-path.js';
 import type { Place } from '../transport/place.js';
-import { jsonLines, type WorkerConfiguration, type WorkerOrder, type WorkerReport } from './protocol.js';
+import { ClockOffset } from './clock-offset.js';
+import { monotonicNs } from './monotonic.js';
+import {
+  inOurTime,
+  jsonLines,
+  type WorkerConfiguration,
+  type WorkerOrder,
+  type WorkerReport,
+} from './protocol.js';
 
 /** Enough of what a dying program says to tell why. */
 const MOST_COMPLAINT_CHARACTERS = 2000;
 /** What ends at the end of its input is given so long for it. */
 const END_MS = 5000;
+
+/** A clock that is far away is asked so often before it is believed, and until it is known this well. */
+const LEAST_ANSWERS = 8;
+const MOST_CLOCK_ERROR_NS = 100e6;
 
 /** The built program of a rank. */
 export const workerProgram = (): string => programPath('worker', import.meta.url);
@@ -28,13 +42,28 @@ export interface WorkerEvents {
 
 export class WorkerProcess {
   readonly identity: ProcessIdentity | undefined;
+  /** By how much any instant that it reported may be off, ns: 0 where it shares our clock. */
+  clockErrorNs = 0;
   private readonly child: ChildProcess;
   private readonly gone: Promise<void>;
+  /** Of a worker whose clock is not ours. */
+  private readonly clock: ClockOffset | undefined;
+  private answers = 0;
+  private asking = false;
+  private wasKnown = false;
+  /** What it said before its clock was known. */
+  private unread: WorkerReport[] = [];
   private complaint = '';
   private isGone = false;
   private readonly endsByInput: boolean;
 
-  constructor(place: Place, program: string, configuration: WorkerConfiguration, events: WorkerEvents) {
+  constructor(
+    place: Place,
+    program: string,
+    configuration: WorkerConfiguration,
+    private readonly events: WorkerEvents,
+  ) {
+    if (place.isRemote) this.clock = new ClockOffset();
     this.endsByInput = place.endsByInput;
     const [command, ...args] = place.argv(place.programWords(program));
     // A session of its own: a signal for the group of whoever started us must not end the job.
@@ -48,7 +77,7 @@ export class WorkerProcess {
     };
     stdout?.on(
       'data',
-      jsonLines((value) => events.report(value as WorkerReport), complain),
+      jsonLines((value) => this.take(value as WorkerReport), complain),
     );
     stderr?.on('data', complain);
     this.gone = new Promise((resolve) => {
@@ -66,7 +95,10 @@ export class WorkerProcess {
   }
 
   order(order: WorkerOrder): void {
-    if (!this.isGone) this.child.stdin?.write(`${JSON.stringify(order)}\n`);
+    if (this.isGone) return;
+    this.child.stdin?.write(`${JSON.stringify(order)}\n`);
+    // clocks drift
+    if (order.order === 'renew' && this.clock !== undefined) this.askTime();
   }
 
   /** Ends it at once, as a lost host would. Resolves when it is gone. */
@@ -78,6 +110,38 @@ export class WorkerProcess {
     }
     if (!this.isGone) child.kill('SIGKILL');
     await this.gone;
+  }
+
+  private take(report: WorkerReport): void {
+    const { clock } = this;
+    if (clock === undefined) return this.events.report(report);
+    if (report.report === 'time') {
+      clock.add(report.askedNs, report.atNs, monotonicNs());
+      this.answers++;
+      this.asking = false;
+      if (!this.isClockKnown) this.askTime();
+    } else {
+      this.unread.push(report);
+      if (report.report === 'listening') this.askTime();
+    }
+    if (this.isClockKnown) this.clockErrorNs = Math.max(this.clockErrorNs, clock.errorNs(monotonicNs()));
+    // What it dies of must be heard, though nobody can tell any more when that was.
+    else if (report.report !== 'failed') return;
+    const hereNs = (atNs: number): number => (this.isClockKnown ? clock.hereNs(atNs) : monotonicNs());
+    for (const one of this.unread.splice(0)) this.events.report(inOurTime(one, hereNs));
+  }
+
+  private get isClockKnown(): boolean {
+    // once it was known it stays so: its bound grows slowly, and is told
+    this.wasKnown ||=
+      this.answers >= LEAST_ANSWERS && this.clock!.errorNs(monotonicNs()) <= MOST_CLOCK_ERROR_NS;
+    return this.wasKnown;
+  }
+
+  private askTime(): void {
+    if (this.asking || this.isGone) return;
+    this.asking = true;
+    this.child.stdin?.write(`${JSON.stringify({ order: 'tell-time', askedNs: monotonicNs() })}\n`);
   }
 
   private reasonOf(code: number | null, signal: string | null): string {

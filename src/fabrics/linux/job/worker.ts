@@ -1,8 +1,8 @@
 /**
  * The program that trains one rank: reads its configuration and orders line by line, reports line by line.
  *
- * It ends by itself: complete, stopped, a neighbour lost, data wrong, or nobody renewed its lease. The supervisor may be
- * gone by then; nothing that it started outlives it for longer than the lease. Runs in its host's network namespace.
+ * It ends by itself: complete, stopped, a neighbour lost, data wrong, its orders at an end, or nobody renewed its lease. The
+ * supervisor may be gone by then; nothing that it started outlives it for longer than the lease. Runs in its host's network namespace.
  */
 import { readCheckpoint, writeCheckpoint } from './checkpoint-file.js';
 import { Mesh } from './mesh.js';
@@ -46,7 +46,10 @@ class Worker {
 
   take(order: WorkerOrder): void {
     this.lastOrderNs = monotonicNs();
-    if (order.order === 'connect') this.connect();
+    if (order.order === 'tell-time') {
+      const { rank } = this.configuration;
+      report({ report: 'time', rank, askedNs: order.askedNs, atNs: this.lastOrderNs });
+    } else if (order.order === 'connect') this.connect();
     else if (order.order === 'stop-after') this.stopAfter = order.step;
     else if (order.order === 'slow-down') this.runner.slowDown = order.factor;
   }

@@ -3,13 +3,15 @@
  *
  * Slurm starts it there, signals and ends it with the job, and carries its input and output; whoever gives the orders holds
  * the other end (srun). Where the node's host is a namespace of this machine, the step enters it first. srun, killed, would
- * leave its step behind: that ends with its input. Not modelled: files and clocks of the node, which are its host's.
+ * leave its step behind: that ends with its input. Files and clock of the node are its host's.
  */
 import { SpawningPlace, type Place } from '../transport/place.js';
 import type { SlurmClient } from './slurm-client.js';
 
 export class StepPlace extends SpawningPlace {
   override readonly endsByInput = true;
+  /** Its clock is that of its host. */
+  override readonly isRemote: boolean;
 
   /**
    * @param from where Slurm's commands run
@@ -22,6 +24,7 @@ export class StepPlace extends SpawningPlace {
     private readonly host: Place,
   ) {
     super();
+    this.isRemote = host.isRemote;
   }
 
   get name(): string {

@@ -14,6 +14,7 @@ import type { Clock } from '../clock.js';
 import type { LabJobs } from '../job/lab-jobs.js';
 import { monotonicNs } from '../job/monotonic.js';
 import { jsonLines } from '../job/protocol.js';
+import { filledIn } from '../dialects/dialect.js';
 import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';
 import { programPath } from '../../../platform/program-path.js';
 import { quoteCommand } from '../undo/shell.js';
@@ -23,6 +24,9 @@ import { seriesSet } from './series-set.js';
 import { SeriesStore } from './series-store.js';
 import type { WatchConfiguration, WatchedNode, WatchReading } from './watch-protocol.js';
 
+/** A device elsewhere is as far as ssh is; by then ssh itself says that it is gone. */
+const ANSWER_MS = 1500;
+const REMOTE_ANSWER_MS = 6000;
 const LOOKS_PER_POLL = 8;
 const LEAST_LOOK_NS = 50e6;
 const FIRST_READINGS_MS = 30_000;
@@ -66,6 +70,10 @@ export class LabCollector {
         topology,
         jobs: definitions,
         bfd: lab.settings.bfd,
+        tellingOf: (device) => {
+          const { counts, bfd } = lab.nodes[device].dialect;
+          return { counts, bfd: bfd !== undefined || !lab.isRemote };
+        },
         ...(metrics === undefined ? {} : { watched: metrics }),
       }),
     );
@@ -79,6 +87,7 @@ export class LabCollector {
   async start(): Promise<void> {
     const { settings, lab, program = programPath('watcher', import.meta.url) } = this.options;
     this.jobSeries.hostsChanged(monotonicNs());
+    await this.openWays();
     // A session of its own: what ends a drill with a signal to its group must not end it before the drill has.
     const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     this.child = child;
@@ -119,6 +128,14 @@ export class LabCollector {
       () => this.jobSeries.poll(this.sinceStart(monotonicNs())),
       settings.jobInterval / 1e6,
     );
+  }
+
+  /** One session a device goes first, and the others share its connection; one that can't be reached is found silent. */
+  private async openWays(): Promise<void> {
+    const { lab } = this.options;
+    if (!lab.isRemote) return;
+    const open = ({ place }: LabNode): Promise<unknown> => place.lane('watch').run(['true']);
+    await Promise.all(lab.nodes.map((node) => open(node).catch(() => undefined)));
   }
 
   /** To be called when the clock has been started. */
@@ -162,6 +179,7 @@ export class LabCollector {
       table: RULES_TABLE,
       switchIntervalNs: settings.switchInterval,
       hostIntervalNs: settings.nicInterval,
+      answerMs: lab.isRemote ? REMOTE_ANSWER_MS : ANSWER_MS,
       lookNs: Math.max(LEAST_LOOK_NS, settings.switchInterval / LOOKS_PER_POLL),
     };
   }
@@ -188,23 +206,35 @@ const answering = (command: string): string[] => [
   `while read -r line; do ${command}; echo; done`,
 ];
 
+/** Announces links and routes as long as somebody holds its input: a session that ends leaves nothing behind. */
+const MONITOR = ['ip', 'monitor', 'link', 'route'];
+const HELD_MONITOR = ['sh', '-c', '"$@" & cat >/dev/null; kill $!', 'sh', ...MONITOR];
+const SPEEDS = `for d in /sys/class/net/*; do
+  read -r s 2>/dev/null < "$d/speed" && printf "%s %s;" "\${d##*/}" "$s"
+done`;
+/** Of FRR as it is packaged. */
+const USUAL_SOCKETS = '/var/run/frr';
+
 function watchedNode(node: LabNode, bfd: boolean, counted: boolean): WatchedNode {
   const { role, folder, dialect } = node;
   const place = node.place.lane('watch');
-  const hasBfd = bfd && role === 'switch';
-  const vtysh = quoteCommand(folder === '' ? ['vtysh'] : ['vtysh', '--vty_socket', folder]);
+  const { isRemote } = place;
+  const askBfd = (): WatchedNode['bfdd'] => {
+    if (!bfd || role !== 'switch') return null;
+    if (!isRemote) return join(folder, 'bfdd.vty');
+    if (dialect.bfd === undefined) return null;
+    const words = dialect.bfd.map((word) => filledIn(word, { sockets: folder || USUAL_SOCKETS }));
+    return place.argv(answering(`${quoteCommand(words)} | tr -d '\\n'`));
+  };
   return {
     role,
     ip: place.argv(['ip', '-s', '-s', '-j', '-batch', '-']),
     tc: dialect.counts === 'queues' ? place.argv(['tc', '-s', '-j', '-batch', '-']) : null,
     nft: counted ? place.argv(['nft', '-j', '-i']) : null,
-    monitor: place.argv(['ip', 'monitor', 'link', 'route']),
+    monitor: place.argv(isRemote ? HELD_MONITOR : MONITOR),
     countsPackets: dialect.counts !== 'none',
-    bfdd: !hasBfd
-      ? null
-      : place.isRemote
-        ? place.argv(answering(`${vtysh} -c "$line" | tr -d '\\n'`))
-        : join(folder, 'bfdd.vty'),
-    netstat: place.isRemote ? place.argv(answering("tr '\\n' '\\t' < /proc/net/netstat")) : null,
+    bfdd: askBfd(),
+    netstat: isRemote ? place.argv(answering("tr '\\n' '\\t' < /proc/net/netstat")) : null,
+    speeds: isRemote && dialect.counts !== 'none' ? place.argv(answering(SPEEDS)) : null,
   };
 }

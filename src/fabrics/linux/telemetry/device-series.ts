@@ -2,7 +2,8 @@
  * Readings of a lab's devices as series: each figure to the metric that means the same, each interface to its port.
  *
  * Bytes sent are those that left the token bucket; bytes received those that the lab's own rule set accepted, so that a
- * frame lost on the way is counted at one end only, as on a wire. A port without a link has no speed.
+ * frame lost on the way is counted at one end only, as on a wire. A port without a link has no speed; one that has both a
+ * token bucket and a speed of its own runs at the lower.
  */
 import { deviceId, nicId, portId, queueId } from '../../../kernel/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
@@ -73,11 +74,8 @@ export class DeviceSeries {
   }
 
   private takePorts(node: LabNode, reading: Counters): void {
-    const [queues, counters, depths] = [
-      new Map(reading.queues),
-      new Map(reading.counters),
-      new Map(reading.depths),
-    ];
+    const [queues, counters] = [new Map(reading.queues), new Map(reading.counters)];
+    const [depths, speeds] = [new Map(reading.depths), new Map(reading.speeds)];
     const [timeNs, arrivedNs] = [this.sinceStart(reading.atNs), this.sinceStart(reading.arrivedNs)];
     const put = (metric: MetricName, element: string, value: number): void =>
       this.store.add(metric, element, timeNs, value);
@@ -87,14 +85,18 @@ export class DeviceSeries {
       const queue = queues.get(port.interface);
       const received = counters.get(counterName('rx', port.interface));
       const damaged = counters.get(counterName('damaged', port.interface));
+      if (link !== undefined) put('port_link_down_events', element, link.downEvents);
       if (received !== undefined) this.store.add('port_rx_bytes', element, arrivedNs, received.bytes);
       if (damaged !== undefined) this.store.add('port_rx_errors', element, arrivedNs, damaged.packets);
       if (queue === undefined) continue;
       put('port_tx_bytes', element, queue.sentBytes);
       if (link !== undefined) {
-        put('port_rate_gbps', element, link.operUp ? queue.rateGbps : NaN);
+        put(
+          'port_rate_gbps',
+          element,
+          link.operUp ? slower(queue.rateGbps, speeds.get(port.interface)) : NaN,
+        );
         put('port_tx_discards', element, queue.dropped + link.txDropped);
-        put('port_link_down_events', element, link.downEvents);
       }
       if (node.role !== 'switch') continue;
       const id = queueId(port.name, LAB_PRIORITY);
@@ -122,3 +124,7 @@ function statusOf(sessions: State['bfd']): ((name: string) => number) | undefine
   const up = new Map(sessions);
   return (name) => Number(up.get(name) ?? false);
 }
+
+/** Gbit/s; what is not known does not count. */
+const slower = (bucketGbps: number, portGbps = NaN): number =>
+  Number.isNaN(portGbps) || bucketGbps < portGbps ? bucketGbps : portGbps;

@@ -18,6 +18,7 @@ import {
   parseLinks,
   parseNetstat,
   parseQueues,
+  parseSpeeds,
   queuesOfLinks,
 } from './readings.js';
 import type { Turns } from './turns.js';
@@ -25,15 +26,16 @@ import type { WatchedNode, WatchReading } from './watch-protocol.js';
 
 type State = Extract<WatchReading, { reading: 'state' }>;
 
-const ANSWER_MS = 1500;
 /** Announcements come in bursts: a link that falls takes its routes along. */
 const SETTLE_MS = 3;
+const MONITOR_AGAIN_MS = 1000;
 
 export class NodeWatch {
   private readonly ip: LineCommand;
   private readonly tc: LineCommand | undefined;
   private readonly nft: LineCommand | undefined;
   private readonly netstat: LineCommand | undefined;
+  private readonly speeds: LineCommand | undefined;
   private readonly bfdd: FrrSocket | LineCommand | undefined;
   private monitor: ChildProcess | undefined;
   private readonly depths = new Map<string, number>();
@@ -46,6 +48,7 @@ export class NodeWatch {
     private readonly index: number,
     private readonly node: WatchedNode,
     private readonly table: string,
+    private readonly answerMs: number,
     private readonly tell: (reading: WatchReading) => void,
     private readonly turns: Turns,
   ) {
@@ -55,20 +58,26 @@ export class NodeWatch {
     this.tc = staying(node.tc);
     this.nft = staying(node.nft);
     this.netstat = staying(node.netstat);
+    this.speeds = staying(node.speeds);
     this.bfdd = typeof node.bfdd === 'string' ? new FrrSocket(node.bfdd) : staying(node.bfdd);
   }
 
   start(): void {
     const [program, ...args] = this.node.monitor;
-    const monitor = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const monitor = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
     this.monitor = monitor;
     monitor.on('error', () => undefined);
+    monitor.stdin.on('error', () => undefined);
     monitor.stdout.on('data', () => this.announced());
+    // The way to a device may be lost for a while, and its announcements with it.
+    monitor.once('close', () => {
+      if (!this.closed) setTimeout(() => this.closed || this.start(), MONITOR_AGAIN_MS).unref();
+    });
   }
 
   /** pids of the processes that answer, for what they cost. */
   get pids(): number[] {
-    const commands = [this.ip, this.tc, this.nft, this.netstat];
+    const commands = [this.ip, this.tc, this.nft, this.netstat, this.speeds];
     return [...commands.map((one) => one?.pid), this.monitor?.pid].filter((pid) => pid !== undefined);
   }
 
@@ -91,7 +100,7 @@ export class NodeWatch {
     if (this.looking || this.tc === undefined) return;
     this.looking = true;
     try {
-      this.noteDepths(parseQueues(await this.tc.ask('qdisc show', ANSWER_MS)));
+      this.noteDepths(parseQueues(await this.tc.ask('qdisc show', this.answerMs)));
     } catch {
       // The next poll finds that the device does not answer.
     } finally {
@@ -105,14 +114,15 @@ export class NodeWatch {
     this.tc?.close();
     this.nft?.close();
     this.netstat?.close();
+    this.speeds?.close();
     this.bfdd?.close();
     this.monitor?.kill('SIGKILL');
   }
 
   private async readState(sinceNs?: number): Promise<void> {
     const [links, routes, bfd] = await Promise.all([
-      this.ip.ask('link show', ANSWER_MS),
-      this.node.role === 'switch' ? this.ip.ask('route show', ANSWER_MS) : null,
+      this.ip.ask('link show', this.answerMs),
+      this.node.role === 'switch' ? this.ip.ask('route show', this.answerMs) : null,
       this.readSessions(),
     ]);
     this.tell({
@@ -129,19 +139,21 @@ export class NodeWatch {
   private async readSessions(): Promise<State['bfd']> {
     if (this.bfdd === undefined) return null;
     try {
-      return [...parseBfdPeers(await this.bfdd.ask('show bfd peers json', ANSWER_MS))];
+      return [...parseBfdPeers(await this.bfdd.ask('show bfd peers json', this.answerMs))];
     } catch {
       return 'no answer';
     }
   }
 
   private async readCounters(): Promise<void> {
-    const queue = await stamped(this.tc?.ask('qdisc show', ANSWER_MS));
-    const counter = await stamped(this.nft?.ask(`list counters table netdev ${this.table}`, ANSWER_MS));
+    const queue = await stamped(this.tc?.ask('qdisc show', this.answerMs));
+    const counter = await stamped(this.nft?.ask(`list counters table netdev ${this.table}`, this.answerMs));
     const link = await stamped(
-      queue === undefined || counter === undefined ? this.ip.ask('link show', ANSWER_MS) : undefined,
+      queue === undefined || counter === undefined ? this.ip.ask('link show', this.answerMs) : undefined,
     );
-    const netstatText = this.node.role === 'host' ? await this.netstat?.ask('netstat', ANSWER_MS) : undefined;
+    const netstatText =
+      this.node.role === 'host' ? await this.netstat?.ask('netstat', this.answerMs) : undefined;
+    const speedText = await this.speeds?.ask('speeds', this.answerMs);
     const links = this.node.countsPackets ? (link?.answer ?? '[]') : '[]';
     const queues = queue === undefined ? queuesOfLinks(links) : parseQueues(queue.answer);
     const counters = counter === undefined ? countersOfLinks(links) : parseCounters(counter.answer);
@@ -155,6 +167,7 @@ export class NodeWatch {
       queues: [...queues],
       depths: [...this.depths],
       counters: [...counters],
+      speeds: [...parseSpeeds(speedText ?? '')],
       netstat: this.node.role === 'host' ? [...this.readNetstat(netstatText)] : [],
     });
     this.depths.clear();

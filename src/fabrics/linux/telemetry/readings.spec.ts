@@ -1,6 +1,13 @@
 /** Answers as the tools gave them on Debian 12, shortened. */
 import { describe, expect, it } from '@jest/globals';
-import { parseBfdPeers, parseCounters, parseLinks, parseNetstat, parseQueues } from './readings.js';
+import {
+  parseBfdPeers,
+  parseCounters,
+  parseLinks,
+  parseNetstat,
+  parseQueues,
+  parseSpeeds,
+} from './readings.js';
 
 const link = (flags: string[], changes: number) => ({
   ifname: 'p3',
@@ -78,6 +85,15 @@ describe('readings of a Linux device', () => {
     expect(netstat.get('TcpExt.TCPTimeouts')).toBe(7);
     expect(netstat.get('IpExt.InCEPkts')).toBe(3);
     expect(netstat.get('TcpExt.TCPOFOQueue')).toBeUndefined();
+  });
+
+  it('know the speeds of ports that have one', () => {
+    const speeds = parseSpeeds('lo ;swp1 25000;swp2 -1;swp3 400000;');
+    expect([...speeds]).toEqual([
+      ['swp1', 25],
+      ['swp3', 400],
+    ]);
+    expect([...parseSpeeds('')]).toEqual([]);
   });
 
   it('are an error when they are none, never a zero', () => {

@@ -46,6 +46,18 @@ export function parseLinks(text: string): Map<string, LinkReading> {
   );
 }
 
+/**
+ * By interface: Gbit/s of its own. @param text `p1 25000;p2 -1;` of /sys/class/net/NAME/speed; what is not positive is unknown
+ */
+export function parseSpeeds(text: string): Map<string, number> {
+  return new Map(
+    text.split(';').flatMap((entry) => {
+      const [name, mbps] = entry.trim().split(' ');
+      return Number(mbps) > 0 ? [[name, Number(mbps) / 1000] as const] : [];
+    }),
+  );
+}
+
 export interface QueueReading {
   /** NaN without a rate limit. */
   rateGbps: number;

@@ -5,26 +5,32 @@
  * no watermarks. TCP has an own word for four counters of an RDMA NIC, in the same sense: timers that expired, connections
  * that gave up, recoveries begun on the receiver's word, packets that came marked; docs/real-fabrics.md says which. What
  * comes behind a gap is kept by TCP and dropped by an RDMA NIC, so that TCP's count of it is not that of the catalogue.
+ * A device whose dialect tells less has fewer: what nobody counts there is absent, not empty.
  */
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import { peerPort, type Topology } from '../../../topology/model.js';
 import type { Job } from '../../../workload/job.js';
+import type { Dialect } from '../dialects/dialect.js';
 import { ringEdges } from '../job/runnable.js';
 import type { SeriesName } from './series-store.js';
 
 /** All traffic of a lab waits in one queue a port; it counts as the class in which jobs send by default. */
 export const LAB_PRIORITY = 3;
 
-const PORT_METRICS = [
+const LINK_METRICS = [
   'port_oper_status',
   'port_admin_status',
+  'port_link_down_events',
+] as const satisfies readonly MetricName[];
+
+/** Of ports whose packets the kernel sees, or whose hardware tells it what it forwards. */
+const COUNTED_METRICS = [
   'port_rate_gbps',
   'port_tx_bytes',
   'port_rx_bytes',
   'port_tx_discards',
   'port_rx_errors',
-  'port_link_down_events',
 ] as const satisfies readonly MetricName[];
 
 const QUEUE_METRICS = [
@@ -58,16 +64,23 @@ const JOB_METRICS = [
   'job_completion_time_s',
 ] as const satisfies readonly MetricName[];
 
+/** What a device tells of its ports. */
+export type Telling = Pick<Dialect, 'counts'> & { bfd: boolean };
+const TELLS_ALL: Telling = { counts: 'queues', bfd: true };
+
 export interface SeriesSetOptions {
   topology: Topology;
   jobs: readonly Job[];
   bfd: boolean;
+  /** By device index; all of it when left out. */
+  tellingOf?: (device: number) => Telling;
   /** The only metrics watched; all when left out. */
   watched?: readonly MetricName[];
 }
 
 /** In a stable order. */
-export function seriesSet({ topology, jobs, bfd, watched }: SeriesSetOptions): SeriesName[] {
+export function seriesSet(options: SeriesSetOptions): SeriesName[] {
+  const { topology, jobs, bfd, tellingOf = () => TELLS_ALL, watched } = options;
   const names: SeriesName[] = [];
   const add = (element: string, ...metrics: readonly MetricName[]): void => {
     for (const metric of metrics) names.push({ metric, element });
@@ -78,12 +91,14 @@ export function seriesSet({ topology, jobs, bfd, watched }: SeriesSetOptions): S
     else add(deviceId(name), 'host_drained', 'host_allocated_gpus');
   }
   for (const port of topology.ports) {
-    add(portId(port.name), ...PORT_METRICS);
+    const { counts, bfd: tellsBfd } = tellingOf(port.device);
+    add(portId(port.name), ...LINK_METRICS);
+    if (counts !== 'none') add(portId(port.name), ...COUNTED_METRICS);
     if (!isSwitch(topology, port.device)) continue;
     add(portId(port.name), 'route_port_prefixes');
-    add(queueId(port.name, LAB_PRIORITY), ...QUEUE_METRICS);
+    if (counts === 'queues') add(queueId(port.name, LAB_PRIORITY), ...QUEUE_METRICS);
     const between = isSwitch(topology, topology.ports[peerPort(topology, port.index)].device);
-    if (bfd && between) add(portId(port.name), 'bfd_session_status');
+    if (bfd && tellsBfd && between) add(portId(port.name), 'bfd_session_status');
   }
   for (const { name } of topology.nics) add(nicId(name), ...(Object.keys(NIC_COUNTERS) as MetricName[]));
   for (const job of jobs) {

@@ -8,7 +8,7 @@ import { Lab } from '../lab/lab.js';
 import type { StepSummary } from '../job/job-events.js';
 import { DeviceSeries } from './device-series.js';
 import { JobSeries } from './job-series.js';
-import { NIC_COUNTERS, seriesSet } from './series-set.js';
+import { NIC_COUNTERS, seriesSet, type Telling } from './series-set.js';
 import { SeriesStore } from './series-store.js';
 
 const topology = smallTopology({ hosts: 4, leaves: 2 });
@@ -58,6 +58,19 @@ describe('the series of a lab', () => {
       expect.arrayContaining(['port:leaf-1/p1', 'port:spine-1/p1']),
     );
     expect(withBfd).toHaveLength(4);
+  });
+
+  it('leave out what a device does not count, nothing else', () => {
+    const of = (counts: Telling['counts'], bfd: boolean): string[] =>
+      seriesSet({ topology, jobs: [job], bfd: true, tellingOf: () => ({ counts, bfd }) }).map(
+        ({ metric, element }) => `${metric} ${element}`,
+      );
+    const without = (metrics: RegExp): string[] => of('queues', true).filter((name) => !metrics.test(name));
+    expect(of('links', true)).toEqual(without(/^queue_/));
+    expect(of('none', false)).toEqual(
+      without(/^(queue_|port_(rate_gbps|tx_bytes|rx_bytes|tx_discards|rx_errors) |bfd_)/),
+    );
+    expect(of('none', false).length).toBeLessThan(of('links', true).length);
   });
 
   it('are only those that are watched, where the file says so', () => {

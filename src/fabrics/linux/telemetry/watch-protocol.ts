@@ -15,6 +15,8 @@ export interface WatchedNode {
   monitor: readonly string[];
   /** False where the kernel sees next to nothing of what the ports forward: such counters are not told. */
   countsPackets: boolean;
+  /** A program that answers each line with the speeds of the ports; null where token buckets say all there is. */
+  speeds: readonly string[] | null;
   /** The BFD daemon: its socket, or a program that answers each line with all sessions; null where there is none. */
   bfdd: string | readonly string[] | null;
   /** A program that answers each line with /proc/net/netstat; null where the file can be read from here. */
@@ -29,6 +31,8 @@ export interface WatchConfiguration {
   hostIntervalNs: number;
   /** Between two looks at the queues of switches. */
   lookNs: number;
+  /** A device that does not answer for so long is silent. */
+  answerMs: number;
 }
 
 export type WatchReading =
@@ -54,6 +58,8 @@ export type WatchReading =
       /** By queue: most bytes seen waiting since the last reading. */
       depths: [string, number][];
       counters: [string, { packets: number; bytes: number }][];
+      /** Gbit/s of the ports by themselves, where they are asked. */
+      speeds: [string, number][];
       netstat: [string, number][];
     }
   | { reading: 'silent'; node: number; atNs: number; why: string }

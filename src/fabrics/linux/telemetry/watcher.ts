@@ -14,12 +14,12 @@ import type { WatchConfiguration, WatchReading } from './watch-protocol.js';
 const COST_MS = 1000;
 
 function watch(configuration: WatchConfiguration): NodeWatch[] {
-  const { nodes, table, switchIntervalNs, hostIntervalNs, lookNs } = configuration;
+  const { nodes, table, switchIntervalNs, hostIntervalNs, lookNs, answerMs } = configuration;
   const tell = (reading: WatchReading): void => {
     process.stdout.write(`${JSON.stringify(reading)}\n`);
   };
   const turns = new Turns();
-  const watches = nodes.map((node, index) => new NodeWatch(index, node, table, tell, turns));
+  const watches = nodes.map((node, index) => new NodeWatch(index, node, table, answerMs, tell, turns));
   const isSwitch = (_: unknown, index: number): boolean => nodes[index].role === 'switch';
   const switches = watches.filter(isSwitch);
   let rounds = 0;

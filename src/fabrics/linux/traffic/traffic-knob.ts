@@ -74,6 +74,7 @@ export function trafficKnob(lab: Lab, impairment: Traffic, leaseS: number): Knob
       writeFileSync(gateOf(permit), '');
     },
     undo: () => [{ command: ['rm', '-f', permit, gateOf(permit)] }],
+    byCommands: false,
     accepts: (value) => value === NONE || value === impaired,
     worse: (_, last) => last,
   };

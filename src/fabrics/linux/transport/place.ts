@@ -37,6 +37,8 @@ export interface Place {
   readonly endsByInput: boolean;
   /** The whole vector that runs a command there, started on this host. */
   argv(command: readonly string[]): string[];
+  /** The same for a person, who has nothing of this process: what is printed must work when it is gone. */
+  byHand(command: readonly string[]): string[];
   /** Node and a program of ours, as they are called there. @param path of the built program on this host */
   programWords(path: string): string[];
   /** The same place, by a connection of its own where connections are counted. */
@@ -67,6 +69,10 @@ export abstract class SpawningPlace implements Place {
   readonly isRemote: boolean = false;
   readonly endsByInput: boolean = false;
   abstract argv(command: readonly string[]): string[];
+
+  byHand(command: readonly string[]): string[] {
+    return this.argv(command);
+  }
 
   programWords(path: string): string[] {
     return [process.execPath, path];

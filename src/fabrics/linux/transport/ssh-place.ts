@@ -8,8 +8,10 @@
  * ssh_config(5) of OpenSSH 9.2. Not modelled: shells other than POSIX ones; password or certificate authorities.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { contentDigest } from '../../../platform/digest.js';
 import { quoteCommand } from '../undo/shell.js';
+import { Turnstile, through } from './turnstile.js';
 import { CommandError, SpawningPlace, type Lane, type RunOptions, type RunResult } from './place.js';
 
 export interface SshLogin {
@@ -34,18 +36,27 @@ export interface SshTarget extends SshLogin {
   install: (program: string) => string;
 }
 
+/** A device may be far away and busy; that it is gone is found by ssh itself, sooner. */
+const ANSWER_MS = 30_000;
+/** Logging in costs both ends some CPU time: a whole site at once would let each wait for all others. */
+const LOGINS_AT_ONCE = 4;
+const logins = new Turnstile(LOGINS_AT_ONCE);
+
 /** OpenSSH's own exit code when it never got to run the command. */
 const NO_CONNECTION = 255;
 /** Commands at once; sshd refuses more than ten sessions, and programs that stay have some of them. */
 const COMMANDS_AT_ONCE = 4;
-const PERSIST_S = 30;
+/** A baseline and a fault pass without a command; to log in anew would make the undo late. */
+const PERSIST_S = 300;
+
+/** What a fabric itself needs; other lanes are closed by who opens them. */
+export const LANES = ['commands', 'watch'] as const;
 
 export class SshPlace extends SpawningPlace {
   readonly name: string;
   override readonly isRemote = true;
-  private readonly socketName: string;
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly socket: string;
+  private readonly commands = new Turnstile(COMMANDS_AT_ONCE);
 
   constructor(
     private readonly target: SshTarget,
@@ -56,7 +67,7 @@ export class SshPlace extends SpawningPlace {
     // One address may be two devices, behind two jump hosts: the socket bears all of what leads to the device.
     const { jump = null, key, host, port, user } = target;
     const way = contentDigest({ name: target.name, jump, key, host, port, user });
-    this.socketName = `${laneName}-${way.slice(0, 16)}`;
+    this.socket = `${target.socketFolder}/${laneName}-${way.slice(0, 16)}`;
   }
 
   /** The same device over a connection of its own. */
@@ -70,22 +81,25 @@ export class SshPlace extends SpawningPlace {
     return [...this.client(), '-T', '-l', user, '-p', String(port), '--', host, quoteCommand(words)];
   }
 
+  /** By the same account, key and way; a person may be asked, and has no connection of ours to share. */
+  override byHand(command: readonly string[]): string[] {
+    const { sudo, user, host, port, key, knownHosts, jump, connectTimeoutS } = this.target;
+    const words = sudo ? ['sudo', '-n', '--', ...command] : command;
+    return [
+      ...['ssh', '-i', key, '-o', `UserKnownHostsFile=${knownHosts}`],
+      ...(jump === undefined ? [] : ['-o', `ProxyCommand=${throughJump(jump, connectTimeoutS)}`]),
+      ...['-p', String(port), '-l', user, host, quoteCommand(words)],
+    ];
+  }
+
   override programWords(path: string): string[] {
     return [this.target.node, this.target.install(path)];
   }
 
   /** @throws CommandError; its code is undefined when the device could not be reached */
   override async run(command: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-    await this.enter();
-    try {
-      const result = await super.run(command, { ...options, anyExit: true });
-      const { code, stderr, stdout } = result;
-      if (code === NO_CONNECTION) throw new CommandError(this.name, command, this.unreachable(stderr));
-      if (code === 0 || options.anyExit === true) return result;
-      throw new CommandError(this.name, command, stderr.trim() || stdout.trim() || `exit code ${code}`, code);
-    } finally {
-      this.leave();
-    }
+    const gates = existsSync(this.socket) ? [this.commands] : [this.commands, logins];
+    return through(gates, () => this.runNow(command, options));
   }
 
   /** Ends the shared connection, if there is one. */
@@ -98,12 +112,20 @@ export class SshPlace extends SpawningPlace {
     });
   }
 
+  private async runNow(command: readonly string[], options: RunOptions): Promise<RunResult> {
+    const result = await super.run(command, { timeoutMs: ANSWER_MS, ...options, anyExit: true });
+    const { code, stderr, stdout } = result;
+    if (code === NO_CONNECTION) throw new CommandError(this.name, command, this.unreachable(stderr));
+    if (code === 0 || options.anyExit === true) return result;
+    throw new CommandError(this.name, command, stderr.trim() || stdout.trim() || `exit code ${code}`, code);
+  }
+
   private client(): string[] {
-    const { connectTimeoutS, socketFolder, jump } = this.target;
+    const { connectTimeoutS, jump } = this.target;
     const options = [
       ...loginOptions(this.target, connectTimeoutS),
       'ControlMaster=auto',
-      `ControlPath=${socketFolder}/${this.socketName}`,
+      `ControlPath=${this.socket}`,
       `ControlPersist=${PERSIST_S}`,
       ...(jump === undefined ? [] : [`ProxyCommand=${throughJump(jump, connectTimeoutS)}`]),
     ];
@@ -115,18 +137,6 @@ export class SshPlace extends SpawningPlace {
     const by = jump === undefined ? '' : ` by way of ${jump.host}:${jump.port}`;
     const why = said.trim().split('\n').slice(-2).join('; ') || 'the connection was lost';
     return `no SSH connection to ${user}@${host}:${port}${by}: ${why}`;
-  }
-
-  private async enter(): Promise<void> {
-    if (this.running >= COMMANDS_AT_ONCE) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.running++;
-  }
-
-  /** Hands its place on, so that nobody slips in between. */
-  private leave(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.running--;
-    else next();
   }
 }
 

@@ -19,12 +19,11 @@ export interface Step {
   input?: string;
 }
 
+const asText = ({ command, input }: Step): string =>
+  input === undefined ? quoteCommand(command) : `printf %s ${quoteWord(input)} | ${quoteCommand(command)}`;
+
 /** A line that does the steps one after another, going on past failures. */
-export const script = (steps: readonly Step[]): string =>
-  steps
-    .map(({ command, input }) =>
-      input === undefined
-        ? quoteCommand(command)
-        : `printf %s ${quoteWord(input)} | ${quoteCommand(command)}`,
-    )
-    .join('; ');
+export const script = (steps: readonly Step[]): string => steps.map(asText).join('; ');
+
+/** A line that does the steps one after another as far as they succeed. */
+export const strictScript = (steps: readonly Step[]): string => steps.map(asText).join(' && ');

@@ -8,6 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -22,7 +23,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../kernel/problem.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
-import { quoteCommand, script, type Step } from './shell.js';
+import { CommandError } from '../transport/place.js';
+import { NO_TIMER, SLEEPER, TURN, UNDO_NAME } from './programs.js';
+import { quoteCommand, script, strictScript, type Step } from './shell.js';
 
 export interface UndoTimer {
   /** `port:leaf-1/p4 admin-status`: what it gives back; there is one timer for each. */
@@ -48,10 +51,6 @@ export interface Undo {
   steps: readonly Step[];
 }
 
-/** Sleeps, undoes, and says that it did; the words are arguments, so that nothing of them is read as a script but `$2`. */
-const PROGRAM = 'sleep "$1"; sh -c "$2"; mv "$3" "$3.fired"';
-export const UNDO_NAME = 'fabricdrill-undo';
-
 /** Who arms timers, wherever they wait. */
 export interface UndoKeeper {
   /**
@@ -60,10 +59,38 @@ export interface UndoKeeper {
    * @throws EnvironmentError when it does not; nothing more is armed then
    */
   arm(undo: Undo, leaseS: number, owner: ProcessIdentity): Promise<void>;
+  /**
+   * Turns a setting while its timer waits: not at all once the timer has begun to act, and what it undoes is undone at once
+   * where it began meanwhile, or is gone. Holds even if this process is killed in the midst of it.
+   * @throws TimerActedError when no timer waited; CommandError when a step failed
+   */
+  turn(undo: Undo, steps: readonly Step[]): Promise<void>;
   /** Timers that are armed, of whatever process. @param nodes the devices that are asked about */
   armed(nodes: readonly UndoSpot[]): UndoTimer[] | Promise<UndoTimer[]>;
   /** Ends the timer of a setting. @returns whether it had acted by itself */
   disarm(setting: string, node: UndoSpot): boolean | Promise<boolean>;
+}
+
+/** A timer had begun to act before what it guards was done; all is as the timer leaves it. */
+export class TimerActedError extends EnvironmentError {
+  constructor({ setting, node }: Undo) {
+    super(
+      `the undo timer of ${setting} acted before the fault was in place, which was taken back`,
+      `${node.name} answers too slowly for a fault this short: lengthen the fault or lab.undoMargin`,
+    );
+  }
+}
+
+/** @param stem begin of the names of the files of its timers, where they wait. @throws as `UndoKeeper.turn` */
+export async function turnGuarded(undo: Undo, steps: readonly Step[], stem: string): Promise<void> {
+  const { node } = undo;
+  const words = [stem, strictScript(steps), script(undo.steps)];
+  const command = ['sh', '-c', TURN, 'sh', ...words];
+  const { code, stdout, stderr } = await node.place.run(command, { anyExit: true });
+  if (code === 0) return;
+  if (code === NO_TIMER) throw new TimerActedError(undo);
+  const said = stderr.trim() || stdout.trim() || `exit code ${code}`;
+  throw new CommandError(node.place.name, [strictScript(steps)], said, code);
 }
 
 export class UndoTimers implements UndoKeeper {
@@ -75,7 +102,7 @@ export class UndoTimers implements UndoKeeper {
     const firesAtMs = Date.now() + 1000 * leaseS;
     if (there !== undefined && there.firesAtMs >= firesAtMs) return;
     mkdirSync(this.folder, { recursive: true });
-    rmSync(`${file}.fired`, { force: true });
+    for (const trace of TRACES) rmSync(`${file}${trace}`, { force: true });
     const text = script(undo.steps);
     const process = await this.start(undo, leaseS, text, file);
     const timer: UndoTimer = {
@@ -85,7 +112,7 @@ export class UndoTimers implements UndoKeeper {
       owner,
       armedAt: new Date().toISOString(),
       firesAtMs,
-      commands: quoteCommand(undo.node.place.argv(['sh', '-c', text])),
+      commands: quoteCommand(undo.node.place.byHand(['sh', '-c', text])),
     };
     writeFileSync(`${file}.part`, JSON.stringify(timer));
     renameSync(`${file}.part`, file);
@@ -94,7 +121,7 @@ export class UndoTimers implements UndoKeeper {
 
   /** @returns who it is, once it sleeps where it should */
   private async start(undo: Undo, leaseS: number, text: string, file: string): Promise<ProcessIdentity> {
-    const command = undo.node.place.argv(['sh', '-c', PROGRAM, UNDO_NAME, String(leaseS), text, file]);
+    const command = undo.node.place.argv(['sh', '-c', SLEEPER, UNDO_NAME, String(leaseS), text, file]);
     const child = spawn(command[0], command.slice(1), { detached: true, stdio: 'ignore' });
     const failure = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -105,12 +132,16 @@ export class UndoTimers implements UndoKeeper {
     if (child.pid === undefined || identity === undefined) {
       throw new EnvironmentError(`no undo timer on ${undo.node.name}: ${await failure}`);
     }
-    if (await sleepsThere(child.pid, undo.node.namespace)) return identity;
+    if (await sleepsThere(child.pid, undo.node.namespace, `${file}.pid`)) return identity;
     stopGroup(identity);
     throw new EnvironmentError(
       `the undo timer on ${undo.node.name} did not start`,
       'nothing has been injected',
     );
+  }
+
+  turn(undo: Undo, steps: readonly Step[]): Promise<void> {
+    return turnGuarded(undo, steps, this.fileOf(undo.setting));
   }
 
   armed(): UndoTimer[] {
@@ -121,9 +152,8 @@ export class UndoTimers implements UndoKeeper {
     const file = this.fileOf(setting);
     const timer = this.read().find((one) => one.setting === setting);
     if (timer !== undefined) stopGroup(timer.process);
-    const acted = statSync(`${file}.fired`, { throwIfNoEntry: false }) !== undefined;
-    rmSync(file, { force: true });
-    rmSync(`${file}.fired`, { force: true });
+    const acted = TRACES.some((trace) => existsSync(`${file}${trace}`));
+    for (const end of ['', '.pid', ...TRACES]) rmSync(`${file}${end}`, { force: true });
     return acted;
   }
 
@@ -161,10 +191,15 @@ function stopGroup(identity: ProcessIdentity): void {
   }
 }
 
+/** What a timer leaves that has begun to act. */
+const TRACES = ['.firing', '.fired'];
 const PROVED_WITHIN_MS = 5000;
 
-/** Whether the process has become our timer within the namespace ('': that of this process): `ip` gives way to the shell in a moment. */
-async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
+/**
+ * Whether the process has become our timer within the namespace ('': that of this process), and says who it is: `ip` gives way
+ * to the shell in a moment.
+ */
+async function sleepsThere(pid: number, namespace: string, own: string): Promise<boolean> {
   const untilMs = performance.now() + PROVED_WITHIN_MS;
   for (;;) {
     try {
@@ -173,12 +208,16 @@ async function sleepsThere(pid: number, namespace: string): Promise<boolean> {
           ? readlinkSync('/proc/self/ns/net')
           : `net:[${statSync(join('/run/netns', namespace)).ino}]`;
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      if (words[0] === 'sh' && words.includes(UNDO_NAME) && readlinkSync(`/proc/${pid}/ns/net`) === wanted)
-        return true;
+      const isThere = words[0] === 'sh' && words.includes(UNDO_NAME);
+      if (isThere && readlinkSync(`/proc/${pid}/ns/net`) === wanted && saysItIs(own, pid)) return true;
     } catch {
       return false;
     }
     if (performance.now() > untilMs) return false;
     await sleep(2);
   }
+}
+
+function saysItIs(file: string, pid: number): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8').startsWith(`${pid} `);
 }

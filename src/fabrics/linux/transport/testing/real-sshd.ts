@@ -24,8 +24,9 @@ export class RealSshd {
   readonly folder = mkdtempSync(join(tmpdir(), 'fabricdrill-sshd-'));
   readonly key = join(this.folder, 'client');
   readonly knownHosts = join(this.folder, 'known_hosts');
-  private readonly servers: Server[] = [];
-  private readonly children = new Set<ChildProcess>();
+  /** By port. */
+  private readonly servers = new Map<number, Server>();
+  private readonly children = new Map<ChildProcess, number>();
   /** Connections so far, for tests that count them. */
   connections = 0;
 
@@ -46,6 +47,8 @@ export class RealSshd {
       'PermitRootLogin yes',
       'PidFile none',
       'LogLevel QUIET',
+      // start files of the account that runs the suite are no part of it, and may take seconds
+      `SetEnv HOME=${this.folder}`,
     ];
     writeFileSync(join(this.folder, 'sshd_config'), `${lines.join('\n')}\n`);
   }
@@ -55,15 +58,24 @@ export class RealSshd {
     return join(this.folder, 'stranger');
   }
 
-  /** @param namespace left out: this host's own. @returns the port on 127.0.0.1, whose host key is then known */
-  async listen(namespace?: string): Promise<number> {
-    const command = [SSHD, '-i', '-f', join(this.folder, 'sshd_config')];
-    const words = namespace === undefined ? command : ['ip', 'netns', 'exec', namespace, ...command];
+  /**
+   * @param namespace left out: this host's own
+   * @param aheadS by how much the monotonic clock of its sessions is ahead of this machine's, as after a later boot
+   * @returns the port on 127.0.0.1, whose host key is then known
+   */
+  async listen(namespace?: string, aheadS = 0): Promise<number> {
+    const clock = ['unshare', '--time', '--monotonic', String(aheadS), '--boottime', String(aheadS), '--'];
+    const words = [
+      ...(aheadS === 0 ? [] : clock),
+      ...(namespace === undefined ? [] : ['ip', 'netns', 'exec', namespace]),
+      ...[SSHD, '-i', '-f', join(this.folder, 'sshd_config')],
+    ];
+    let port = 0;
     const server = createServer({ pauseOnConnect: true }, (socket) => {
       this.connections++;
       socket.on('error', () => undefined);
       const child = spawn(words[0], words.slice(1), { stdio: [socket, socket, 'ignore'] });
-      this.children.add(child);
+      this.children.set(child, port);
       child.once('error', () => undefined);
       child.once('exit', () => {
         this.children.delete(child);
@@ -71,20 +83,31 @@ export class RealSshd {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    this.servers.push(server);
-    const { port } = server.address() as AddressInfo;
+    ({ port } = server.address() as AddressInfo);
+    this.servers.set(port, server);
     const [type, key] = readFileSync(join(this.folder, 'host.pub'), 'utf8').split(' ');
     writeFileSync(this.knownHosts, `[127.0.0.1]:${port} ${type} ${key}\n`, { flag: 'a' });
     return port;
   }
 
-  /** Ends every session that there is, as the loss of the way there would. */
-  cut(): void {
-    for (const child of this.children) child.kill('SIGKILL');
+  /** Ends every session that there is, as the loss of the way there would. @param only those of this port */
+  cut(only?: number): void {
+    for (const [child, port] of this.children) if (only === undefined || port === only) child.kill('SIGKILL');
+  }
+
+  /** Nobody answers there any more, until `find`. */
+  lose(port: number): void {
+    this.servers.get(port)?.close();
+    this.cut(port);
+  }
+
+  async find(port: number): Promise<void> {
+    const server = this.servers.get(port);
+    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
   }
 
   stop(): void {
-    for (const server of this.servers) server.close();
+    for (const server of this.servers.values()) server.close();
     this.cut();
     rmSync(this.folder, { recursive: true, force: true });
   }
