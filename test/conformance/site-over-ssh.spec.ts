@@ -1,21 +1,16 @@
 /**
- * The contract, kept over SSH: a lab that is told by a real sshd in each namespace, and a whole drill on it with jobs on hosts
- * whose clocks differ by hours, as those of machines do that were booted at different times.
+ * The contract, kept over SSH: the port settings of a lab that is told by a real sshd in each namespace, on hosts whose clocks
+ * differ by hours, as those of machines do that were booted at different times.
  *
  * One fabric is opened for all checks, since each opening logs in to every device. Skipped, with the reason, where there can
  * be no lab or no sshd.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { revertEntry } from '../../src/drill/undo.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
 import type { Fabric } from '../../src/fabrics/contract/fabric.js';
 import { whyNoSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
 import { TimerActedError } from '../../src/fabrics/linux/undo/timers.js';
 import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
-import { EvidenceIndex } from '../../src/telemetry/series.js';
-import { drillLab } from '../support/lab-drill.js';
 import { whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
 import { checkForeignRevert, checkRoundTrip } from './checks.js';
@@ -92,67 +87,6 @@ const SPEC = {
     await fabric.revert('left alone', known, before);
     // a timer that acted before the drill reverted makes the drill none
     await expect(fabric.observe({ fromNs: 0, toNs: 1 })).rejects.toThrow(EnvironmentError);
-  });
-
-  it('undoes what it can when a device is lost, and says by which command the rest is undone', async () => {
-    const { known } = SAMPLES['link-cut'];
-    const other = await open(site);
-    const saved = await other.readBack(known);
-    const entry = { id: 'cut', fault: 'f', impairment: known, saved };
-    await other.apply('cut', known, 600e9);
-    const port = site.sshPorts['spine-1'];
-    site.sshd.lose(port);
-    const failure = await revertEntry(other, entry);
-    expect(failure).toMatch(/no SSH connection to root@127\.0\.0\.1:\d+.*; by hand: ssh -i /);
-    await site.sshd.find(port);
-    const now = await other.readBack(known);
-    expect([now['port:leaf-1/p2'], now['port:spine-1/p1']]).toEqual([
-      { 'admin-status': 'up' },
-      { 'admin-status': 'down' },
-    ]);
-    const byHand = /by hand: (.*)$/.exec(failure!)![1];
-    // its sshd is started by this very process, which must not stand still
-    await promisify(execFile)('sh', ['-c', byHand]);
-    expect(await other.readBack(known)).toEqual(saved);
-    expect(await revertEntry(other, entry)).toBeUndefined();
-    await other.close();
-  });
-
-  it('runs a whole drill: jobs, telemetry and a fault, on hosts whose clocks differ', async () => {
-    const at = { at: '3s', duration: '4s' };
-    const run = await drillLab(site.definition, {
-      duration: '10s',
-      faults: [
-        {
-          kind: 'link-down',
-          params: { variant: 'cut' },
-          target: { type: 'link', tier: 'leaf-spine' },
-          ...at,
-        },
-      ],
-    });
-    const { injectedNs, revertedNs, endNs } = run.record;
-    const index = new EvidenceIndex(run.evidence);
-    const samples = (metric: string, element: string): number =>
-      index.get(metric, element)?.timesNs.length ?? 0;
-    const [link] = run.plan.faults[0].targets;
-    for (const port of link.id.slice('link:'.length).split('--')) {
-      const status = index.get('port_oper_status', `port:${port}`)!;
-      const wentDown = status.timesNs[status.values.indexOf(0)];
-      expect(wentDown).toBeGreaterThan(injectedNs!);
-      expect(wentDown).toBeLessThan(revertedNs!);
-      expect([...status.values].at(-1)).toBe(1);
-      expect(samples('bfd_session_status', `port:${port}`)).toBeGreaterThan(1);
-      expect(samples('queue_tx_bytes', `queue:${port}/3`)).toBeGreaterThan(1);
-    }
-    expect(samples('nic_local_ack_timeouts', 'nic:host-1/nic-0')).toBeGreaterThan(1);
-    const steps = index.get('job_step_time_s', 'job:llm')!;
-    expect(steps.timesNs.length).toBeGreaterThan(3);
-    expect(steps.timesNs.every((timeNs) => timeNs <= endNs)).toBe(true);
-    // stamps of two machines make steps of hours, or of less than their computation, where clocks are not told apart
-    expect(Math.min(...steps.values)).toBeGreaterThan(0.05);
-    expect(Math.max(...steps.values)).toBeLessThan(endNs / 1e9);
-    expect(run.judgement.notes.join()).toMatch(/clocks of their hosts, which are known to within \d+\.\d ms/);
   });
 
   it('names the device that can’t be reached and the interface that is not there', async () => {
