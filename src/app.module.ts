@@ -7,9 +7,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import express from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import { MIGRATIONS } from '../migrations/index.js';
 import { ExperimentEntity } from './experiments/experiment.entity.js';
 import { SchemasController } from './experiments/schemas.controller.js';
@@ -122,18 +123,29 @@ export async function startApp(config: Config, parts: AppParts): Promise<Running
         forceCloseConnections: true,
       },
     );
+    const initialised = holdRequests(app);
     prepare(app, parts);
     if (!parts.api) {
       await app.init();
       return { close: () => app.close() };
     }
-    const url = await listen(app, config);
+    const url = await listen(app, config, initialised);
     log.info({ url }, 'listening');
     return { url, close: () => app.close() };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Requests that come before there are routes wait for these. @returns to be called when there are */
+function holdRequests(app: NestExpressApplication): () => void {
+  let release!: () => void;
+  const initialised = new Promise<void>((resolve) => (release = resolve));
+  app.use(
+    (_request: Request, _response: Response, next: NextFunction) => void initialised.then(() => next()),
+  );
+  return release;
 }
 
 function prepare(app: NestExpressApplication, parts: AppParts): void {
@@ -147,14 +159,19 @@ function prepare(app: NestExpressApplication, parts: AppParts): void {
   if (parts.api) describeApi(app);
 }
 
-async function listen(app: NestExpressApplication, config: Config): Promise<string> {
+/** The port comes first: whoever can't have it must not have begun with the work of others. */
+async function listen(app: NestExpressApplication, config: Config, initialised: () => void): Promise<string> {
+  const server = app.getHttpServer() as Server;
   try {
-    await app.listen(config.port, config.host);
+    server.listen(config.port, config.host);
+    await once(server, 'listening');
+    await app.init();
+    initialised();
   } catch (error) {
     await app.close();
     throw listenError(error, config);
   }
-  const { address, port } = app.getHttpServer().address() as AddressInfo;
+  const { address, port } = server.address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 

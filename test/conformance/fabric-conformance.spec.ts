@@ -20,28 +20,7 @@ import { InputError } from '../../src/kernel/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';
 import { brokenDevices } from './broken-devices.js';
-import { SAMPLES } from './samples.js';
-
-/** A fabric small and slow enough for any driver. */
-const SPEC = {
-  topology: {
-    builder: 'leaf-spine',
-    leaves: 2,
-    spines: 2,
-    hostsPerLeaf: 1,
-    gpusPerHost: 1,
-    hostRate: '50Mbps',
-    fabricRate: '50Mbps',
-  },
-  settings: { mtu: '1448B' },
-  jobs: [
-    {
-      name: 'job',
-      gpus: 2,
-      step: { compute: '10ms', collectives: [{ collective: 'all-reduce', bytes: '100kB' }] },
-    },
-  ],
-};
+import { SAMPLES, SMALLEST } from './samples.js';
 
 interface Subject {
   driver: string;
@@ -56,11 +35,11 @@ interface Subject {
 const subjects = FABRIC_DRIVERS.filter(({ watchOnly }) => watchOnly !== true).map(
   ({ name: driver, labs }): Subject => {
     if (labs === undefined) {
-      const spec = fabricSpecSchema.parse({ ...SPEC, driver });
+      const spec = fabricSpecSchema.parse({ ...SMALLEST, driver });
       const nothing = (): Promise<void> => Promise.resolve();
       return { driver, definition: { name: 'conformance', spec }, up: nothing, down: nothing };
     }
-    const definition = labDefinition(SPEC);
+    const definition = labDefinition(SMALLEST);
     const why = whyNoLab(`conformance of the driver ${driver}`);
     const lab = { driver, definition, up: () => labUp(definition), down: () => labDown(definition) };
     return why === undefined ? lab : { ...lab, why };
@@ -164,7 +143,7 @@ describe('the checks catch an adapter', () => {
   beforeEach(async () => {
     real = await open({
       name: 'conformance',
-      spec: fabricSpecSchema.parse({ ...SPEC, driver: 'simulated' }),
+      spec: fabricSpecSchema.parse({ ...SMALLEST, driver: 'simulated' }),
     });
   });
 

@@ -1,7 +1,28 @@
 /**
- * One impairment of each type on the fabric that the conformance suite uses, and such as name what is not there.
+ * The fabric that the conformance suite uses, one impairment of each type on it, and such as name what is not there.
  */
 import type { Impairment, ImpairmentType } from '../../src/fabrics/contract/impairment.js';
+
+/** As in a file: small and slow enough for any driver. */
+export const SMALLEST = {
+  topology: {
+    builder: 'leaf-spine',
+    leaves: 2,
+    spines: 2,
+    hostsPerLeaf: 1,
+    gpusPerHost: 1,
+    hostRate: '50Mbps',
+    fabricRate: '50Mbps',
+  },
+  settings: { mtu: '1448B' },
+  jobs: [
+    {
+      name: 'job',
+      gpus: 2,
+      step: { compute: '10ms', collectives: [{ collective: 'all-reduce', bytes: '100kB' }] },
+    },
+  ],
+};
 
 const LINK = 'link:leaf-1/p2--spine-1/p1';
 const ERRORS = {

@@ -14,32 +14,18 @@ import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
 import { whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
 import { checkForeignRevert, checkRoundTrip } from './checks.js';
-import { SAMPLES } from './samples.js';
+import { SAMPLES, SMALLEST } from './samples.js';
 import { siteOverSsh, type SiteOverSsh } from './site-over-ssh.js';
 
 const why = whyNoSshd() ?? whyNoLab('the driver linux over SSH');
 if (why !== undefined) process.stderr.write(`skipped: the driver linux over SSH: ${why}\n`);
 
+const [job] = SMALLEST.jobs;
 const SPEC = {
-  topology: {
-    builder: 'leaf-spine',
-    leaves: 2,
-    spines: 2,
-    hostsPerLeaf: 1,
-    gpusPerHost: 1,
-    hostRate: '50Mbps',
-    fabricRate: '50Mbps',
-  },
-  settings: { mtu: '1448B' },
+  ...SMALLEST,
   lab: { undoMargin: '1s' },
   telemetry: { switchInterval: '500ms', nicInterval: '500ms', jobInterval: '500ms' },
-  jobs: [
-    {
-      name: 'llm',
-      gpus: 2,
-      step: { compute: '60ms', collectives: [{ collective: 'all-reduce', bytes: '100kB' }] },
-    },
-  ],
+  jobs: [{ ...job, name: 'llm', step: { ...job.step, compute: '60ms' } }],
 };
 
 (why === undefined ? describe : describe.skip)('the driver linux over SSH', () => {

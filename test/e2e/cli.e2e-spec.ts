@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { CHECKOUT, Cli, type RunningCli } from '../support/cli.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { CHECKOUT, type Cli, CliPlace, type RunningCli } from '../support/cli.js';
+import type { TestDatabase } from '../support/database.js';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 
 jest.setTimeout(120_000);
@@ -23,38 +23,32 @@ interface RunRow {
   fabric: string;
 }
 
+let place: CliPlace;
 let database: TestDatabase;
 let cli: Cli;
 let folder: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cli = Cli.compile({ DATABASE_URL: database.url });
-  folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-cli-'));
-  const put = (name: string, ...documents: Json[]): void =>
-    writeFileSync(join(folder, name), documents.map(yamlOf).join('---\n'));
-  put('drill.yaml', experimentDocument('drill', 'small.yaml'));
-  put('small.yaml', fabricDocument('small'));
-  put(
+  place = await CliPlace.open('cli');
+  ({ cli, database, folder } = place);
+  place.put('drill.yaml', experimentDocument('drill', 'small.yaml'));
+  place.put('small.yaml', fabricDocument('small'));
+  place.put(
     'several.yaml',
     experimentDocument('first', 'beside'),
     experimentDocument('second', 'beside', { objectives: ['recovery.score > 100'] }),
     fabricDocument('beside'),
   );
   const pauses = ['rx_s', 'tx_s', 'rx_frames', 'tx_frames'].map((what) => `port_pause_${what}`);
-  put('deaf.yaml', fabricDocument('deaf', { telemetry: { unsupported: pauses } }));
-  put(
+  place.put('deaf.yaml', fabricDocument('deaf', { telemetry: { unsupported: pauses } }));
+  place.put(
     'unknowable.yaml',
     experimentDocument('unknowable', 'deaf.yaml', { objectives: ['isolation.pause_depth_hops < 3'] }),
   );
-  put('long.yaml', longExperiment());
+  place.put('long.yaml', longExperiment());
 });
 
-afterAll(async () => {
-  cli.remove();
-  rmSync(folder, { recursive: true });
-  await database.drop();
-});
+afterAll(() => place.close());
 
 /** Long enough to be interrupted, whatever else this machine does. */
 function longExperiment(): Json {

@@ -3,11 +3,9 @@
  * the cure passes beside itself. Labs are built and removed by the gate, a new one for each drill.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHECKOUT, Cli, type CliResult } from '../support/cli.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { CHECKOUT, CliPlace, type CliResult } from '../support/cli.js';
 import { labName, labNamespaces, whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs: six drills take minutes
@@ -24,30 +22,22 @@ function whyNotAsked(): string | undefined {
 (why === undefined ? describe : describe.skip)('a gate between two labs', () => {
   // names of its own, so that labs of people and of other suites are left alone
   const [cured, shipped] = [labName(), labName()];
-  let folder: string;
-  let cli: Cli;
-  let database: TestDatabase;
+  let place: CliPlace;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'fabricdrill-lab-gate-'));
+    place = await CliPlace.open('lab-gate');
     const text = readFileSync(join(CHECKOUT, 'experiments/suites/lab-upgrade.yaml'), 'utf8');
     const renamed = text
       .replaceAll('lab-cured', cured)
       .replaceAll('lab-as-shipped', shipped)
       .replace('prefix: fd-cured', `prefix: ${cured}`)
       .replace('prefix: fd-shipped', `prefix: ${shipped}`);
-    writeFileSync(join(folder, 'suite.yaml'), renamed);
-    database = await createTestDatabase();
-    cli = Cli.compile({ DATABASE_URL: database.url });
+    writeFileSync(join(place.folder, 'suite.yaml'), renamed);
   });
-  afterAll(async () => {
-    cli.remove();
-    rmSync(folder, { recursive: true });
-    await database.drop();
-  });
+  afterAll(() => place.close());
 
   const gate = async (...flags: string[]): Promise<CliResult> => {
-    const result = await cli.run(['gate', 'suite.yaml', '--up', '--output', 'github', ...flags], folder);
+    const result = await place.run('gate', 'suite.yaml', '--up', '--output', 'github', ...flags);
     expect([...labNamespaces(cured), ...labNamespaces(shipped)]).toEqual([]);
     return result;
   };

@@ -5,12 +5,10 @@
  * layer must be known on both sides.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Cli } from '../support/cli.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { experimentDocument, yamlOf, type Json } from '../support/definitions.js';
+import { CliPlace } from '../support/cli.js';
+import { experimentDocument, type Json } from '../support/definitions.js';
 import { whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
@@ -55,30 +53,24 @@ const storm = experimentDocument('storm', 'lab.yaml', {
 });
 
 (why === undefined ? describe : describe.skip)('parity with a lab', () => {
-  let database: TestDatabase;
-  let cli: Cli;
-  let folder: string;
+  let place: CliPlace;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    cli = Cli.compile({ DATABASE_URL: database.url });
-    folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-lab-parity-'));
-    writeFileSync(join(folder, 'lab.yaml'), yamlOf(lab));
-    writeFileSync(join(folder, 'hole.yaml'), yamlOf(drill));
-    writeFileSync(join(folder, 'storm.yaml'), yamlOf(storm));
-    const { exitCode, stderr } = await cli.run(['fabrics', 'up', 'lab.yaml'], folder);
+    place = await CliPlace.open('lab-parity');
+    place.put('lab.yaml', lab);
+    place.put('hole.yaml', drill);
+    place.put('storm.yaml', storm);
+    const { exitCode, stderr } = await place.run('fabrics', 'up', 'lab.yaml');
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   });
 
   afterAll(async () => {
-    await cli.run(['fabrics', 'down', name], folder);
-    cli.remove();
-    rmSync(folder, { recursive: true });
-    await database.drop();
+    await place.run('fabrics', 'down', name);
+    await place.close();
   });
 
   it('refuses what only the twin could have', async () => {
-    const { exitCode, stderr } = await cli.run(['parity', 'storm.yaml', '--confirm', name], folder);
+    const { exitCode, stderr } = await place.run('parity', 'storm.yaml', '--confirm', name);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/storm.yaml:\d+:\d+ .*\(linux\) can't apply pause-storm/);
     expect(stderr).not.toMatch(/^run /m);
@@ -86,10 +78,10 @@ const storm = experimentDocument('storm', 'lab.yaml', {
 
   it('knows every layer on both sides, at the same link', async () => {
     const args = ['parity', 'hole.yaml', '--confirm', name, '--output', 'json=parity.json'];
-    const { exitCode, stderr, stdout } = await cli.run(args, folder);
+    const { exitCode, stderr, stdout } = await place.run(...args);
     // 3: a busy machine makes the pace before the fault too uneven to prove anything; what was read is there all the same
     expect({ told: [0, 1, 3].includes(exitCode ?? -1), stderr, stdout }).toMatchObject({ told: true });
-    const result = JSON.parse(readFileSync(join(folder, 'parity.json'), 'utf8')) as {
+    const result = JSON.parse(readFileSync(join(place.folder, 'parity.json'), 'utf8')) as {
       predicted: { fabric: string; driver: string };
       trust: { unknown: string[] };
       layers: {

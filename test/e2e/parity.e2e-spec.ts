@@ -3,12 +3,10 @@
  * stacks: linux-lab-parity.e2e-spec.ts; what is refused: src/cli/bad-input.spec.ts.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Cli, type CliResult } from '../support/cli.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
+import { CliPlace, type CliResult } from '../support/cli.js';
+import { experimentDocument, fabricDocument } from '../support/definitions.js';
 
 jest.setTimeout(120_000);
 
@@ -27,32 +25,24 @@ interface Parity {
   predicted: { fabric: string; runs: { seed: number }[] };
 }
 
-let database: TestDatabase;
-let cli: Cli;
-let folder: string;
+let place: CliPlace;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cli = Cli.compile({ DATABASE_URL: database.url });
-  folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-parity-'));
-  const put = (name: string, document: Json): void => writeFileSync(join(folder, name), yamlOf(document));
-  put('drill.yaml', experimentDocument('drill', 'site.yaml', { duration: '14s' }));
-  put('site.yaml', fabricDocument('site', { settings: { hashSeed: 3 } }));
-  put('model.yaml', fabricDocument('model', { settings: { hashSeed: 4, sourcePorts: 'spread' } }));
-  put(
+  place = await CliPlace.open('parity');
+  place.put('drill.yaml', experimentDocument('drill', 'site.yaml', { duration: '14s' }));
+  place.put('site.yaml', fabricDocument('site', { settings: { hashSeed: 3 } }));
+  place.put('model.yaml', fabricDocument('model', { settings: { hashSeed: 4, sourcePorts: 'spread' } }));
+  place.put(
     'slow.yaml',
     fabricDocument('slow', { settings: { carrierDetection: '900ms', sessionRestore: '30s' } }),
   );
 });
 
-afterAll(async () => {
-  cli.remove();
-  rmSync(folder, { recursive: true });
-  await database.drop();
-});
+afterAll(() => place.close());
 
-const parity = (...args: string[]): Promise<CliResult> => cli.run(['parity', 'drill.yaml', ...args], folder);
-const written = (name: string): Parity => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Parity;
+const parity = (...args: string[]): Promise<CliResult> => place.run('parity', 'drill.yaml', ...args);
+const written = (name: string): Parity =>
+  JSON.parse(readFileSync(join(place.folder, name), 'utf8')) as Parity;
 
 describe('parity', () => {
   it('gives an A where the model does as the fabric does, whatever its hash chooses, seed for seed', async () => {

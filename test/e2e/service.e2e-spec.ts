@@ -195,6 +195,22 @@ describe('a service that can not start', () => {
     }
   });
 
+  it('since its port is taken begins with no run that waits', async () => {
+    const [backend] = queueBackends('a taken port');
+    const service = await startService(backend);
+    try {
+      const { client, config, rows, url } = service;
+      await client.post('/v1/fabrics', fabricDocument('small'));
+      const { body } = await client.post('/v1/experiments', experimentDocument('waits', 'small'));
+      expect((await client.post(`/v1/experiments/${body.id}/runs`, {})).status).toBe(202);
+      const second = startApp({ ...config, port: Number(new URL(url).port) }, { api: true, worker: true });
+      await expect(second).rejects.toThrow(EnvironmentError);
+      expect(await rows('SELECT state FROM runs')).toEqual([{ state: 'pending' }]);
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('on a database of a newer schema is told what to upgrade to', async () => {
     const database = await createTestDatabase();
     const config = loadConfig({

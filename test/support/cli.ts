@@ -2,8 +2,12 @@
  * The command line as a user runs it: a child process of what the sources say now, whatever `dist` holds.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { compileProgram, type ChildProgram } from './child-program.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { yamlOf, type Json } from './definitions.js';
 import { until } from './until.js';
 
 /** Root of the checkout, where `experiments/` is. */
@@ -78,5 +82,34 @@ export class Cli {
   remove(): void {
     for (const child of this.children) child.kill('SIGKILL');
     this.program.remove();
+  }
+}
+
+/** A command line on a database of its own, and the folder in which its user stands. */
+export class CliPlace {
+  private constructor(
+    readonly cli: Cli,
+    readonly database: TestDatabase,
+    readonly folder: string,
+  ) {}
+
+  static async open(name: string): Promise<CliPlace> {
+    const database = await createTestDatabase();
+    const folder = mkdtempSync(join(tmpdir(), `fabricdrill-e2e-${name}-`));
+    return new CliPlace(Cli.compile({ DATABASE_URL: database.url }), database, folder);
+  }
+
+  put(name: string, ...documents: Json[]): void {
+    writeFileSync(join(this.folder, name), documents.map(yamlOf).join('---\n'));
+  }
+
+  run(...args: string[]): Promise<CliResult> {
+    return this.cli.run(args, this.folder);
+  }
+
+  async close(): Promise<void> {
+    this.cli.remove();
+    rmSync(this.folder, { recursive: true });
+    await this.database.drop();
   }
 }

@@ -11,7 +11,7 @@ import { InputError } from '../../../kernel/problem.js';
 import { nearestHint } from '../../../kernel/nearest.js';
 import { CommandError, type Place, type RunResult } from '../transport/place.js';
 
-const COMMAND_MS = 10_000;
+const COMMAND_MS = 30_000;
 /** States of a job that is over; between its end and its queue a requeued one is in none that squeue lists unasked. */
 const OVER =
   /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
