@@ -15,8 +15,10 @@ import { startSlurm, whyNoSlurm, type Slurm } from '../../src/fabrics/linux/slur
 import { LocalPlace } from '../../src/fabrics/linux/transport/place.js';
 import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
 import { compileProgram, startProgram } from '../support/child-program.js';
+import type { Scorecard } from '../../src/scoring/scorecard.js';
 import { CHECKOUT, Cli } from '../support/cli.js';
 import { yamlOf, type Json } from '../support/definitions.js';
+import { wasTooBusy } from '../support/lab-cli.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
 
@@ -62,18 +64,6 @@ setInterval(() => undefined, 1000);
 // a program that a lab starts, to be compiled with the rest
 if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js');
 `;
-
-interface Scorecard {
-  scores: { recovery: { metrics: Record<string, unknown> } };
-  verdict: {
-    culprits: {
-      kind: string;
-      element: { type: string; id: string };
-      evidence: { metric: string; element: string; change: string }[];
-    }[];
-  };
-  truth: { elements: { type: string; id: string }[] }[];
-}
 
 (why === undefined ? describe : describe.skip)('a lab whose jobs are Slurm’s', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-lab-slurm-'));
@@ -176,16 +166,17 @@ interface Scorecard {
     };
     await until(again, 'the second life', PATIENCE_MS);
     const { stderr, exitCode } = await drill.ended;
-    // a busy machine may miss an objective; what happened is the same
-    expect(exitCode === 0 || exitCode === 1 ? '' : stderr).toBe('');
-    const { scores, verdict, truth } = JSON.parse(readFileSync(output, 'utf8')) as Scorecard;
+    const scorecard = JSON.parse(readFileSync(output, 'utf8')) as Scorecard;
+    // a busy machine may miss an objective or disturb the job before the fault; what happened is the same
+    expect(exitCode === 0 || exitCode === 1 || wasTooBusy(scorecard) ? '' : stderr).toBe('');
+    const { scores, verdict, truth } = scorecard;
     const { time_to_recover_s: recoveredS } = scores.recovery.metrics;
     console.log(
       `Slurm: at its pace again, on another host, ${Number(recoveredS).toFixed(1)} s after the order`,
     );
     expect(scores.recovery.metrics).toMatchObject({ redone_steps: 0, recovered: true });
     const [{ elements }] = truth;
-    const named = verdict.culprits.find(({ kind }) => kind === 'job-migration');
+    const named = verdict!.culprits.find(({ kind }) => kind === 'job-migration');
     expect(named?.element).toEqual(elements[0]);
     const cited = named!.evidence.map(({ metric, element, change }) => `${metric} of ${element}: ${change}`);
     expect(cited).toContain(`host_drained of ${elements[0].id}: 0 → 1`);

@@ -33,7 +33,12 @@ export interface Times {
 
 /** A drill is tried so often where the machine was too busy for it to prove anything. */
 const MOST_TRIES = 3;
-const BUSY = /^the fabric was not healthy before the fault: the pace of job \S+ scattered by [^;]*$/;
+const SCATTERED = 'the pace of job \\S+ scattered by [^;]*';
+const BUSY = new RegExp(`^the fabric was not healthy before the fault: ${SCATTERED}(; ${SCATTERED})*$`);
+
+/** Whether a drill proved nothing for no other reason than that its machine was too busy for its jobs to keep their pace. */
+export const wasTooBusy = ({ run, reasons }: Pick<Scorecard, 'run' | 'reasons'>): boolean =>
+  run.state === 'inconclusive' && BUSY.test(reasons[0]);
 
 export class LabCli {
   private readonly built: string[] = [];
@@ -93,8 +98,7 @@ export class LabCli {
       ]);
       if (stdout === '') throw new Error(`run ended with ${exitCode} and no scorecard:\n${stderr}`);
       const scorecard = JSON.parse(stdout) as Scorecard;
-      const busy = scorecard.run.state === 'inconclusive' && BUSY.test(scorecard.reasons[0]);
-      if (!busy || tries === MOST_TRIES) return { exitCode, scorecard };
+      if (!wasTooBusy(scorecard) || tries === MOST_TRIES) return { exitCode, scorecard };
       process.stderr.write(`again, since ${scorecard.reasons[0]}\n`);
     }
   }
