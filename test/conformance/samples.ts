@@ -24,7 +24,8 @@ export const SMALLEST = {
   ],
 };
 
-const LINK = 'link:leaf-1/p2--spine-1/p1';
+/** What the samples of links impair, unless they name what is not there. */
+export const LINK = 'link:leaf-1/p2--spine-1/p1';
 const ERRORS = {
   type: 'bit-errors',
   link: LINK,
