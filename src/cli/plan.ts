@@ -78,7 +78,7 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
     // as `run` does: the file asks for what this fabric can't do
     return EXIT.badInput;
   }
-  context.note(`next: ${context.command(replayArguments(source, options.fabric, seed))}`);
+  context.note(`next: ${context.command(replayArguments(source, made, options.fabric, seed))}`);
   return EXIT.passed;
 }
 

@@ -210,13 +210,19 @@ export function located(error: unknown, source: ExperimentFile): unknown {
   );
 }
 
-/** The arguments that do the same again. */
-export function replayArguments(source: ExperimentFile, fabric?: string, seed?: number): string {
+/** The arguments that do the same again; `on` is the fabric that it was done on, by its own name. */
+export function replayArguments(
+  source: ExperimentFile,
+  on: { fabric: string; driver: string },
+  fabric?: string,
+  seed?: number,
+): string {
   return [
     'run',
     quoteArgument(source.reference),
     ...(fabric === undefined ? [] : ['--fabric', quoteArgument(fabric)]),
     ...(seed === undefined ? [] : ['--seed', String(seed)]),
+    ...(on.driver === 'simulated' ? [] : ['--confirm', quoteArgument(on.fabric)]),
   ].join(' ');
 }
 
@@ -226,7 +232,7 @@ type Write = (source: ExperimentFile, scorecards: readonly Scorecard[]) => void;
 function reportOne(options: RunOptions, context: CommandContext): Write {
   const outputs = parseReportOutputs(options.output, context.path);
   return (source, [scorecard]) => {
-    const again = replayArguments(source, options.fabric, scorecard.run.seed);
+    const again = replayArguments(source, scorecard.run, options.fabric, scorecard.run.seed);
     const reproduceCommand = context.command(again);
     writeOutputs(outputs, scorecard, { colour: wantsColour(context), reproduceCommand }, context);
   };

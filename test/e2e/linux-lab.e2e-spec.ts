@@ -115,6 +115,8 @@ const recovery = ({ scorecard }: LabRun): Record<string, unknown> => scorecard.s
       exitCode: 2,
       stderr: expect.stringContaining(`--confirm ${lab}`),
     });
+    const plan = await cli.typed('plan', 'experiments/link-down.yaml', '--fabric', lab);
+    expect(plan.stderr).toContain(`--fabric ${lab} --confirm ${lab}`);
     const storm = await cli.typed('run', 'experiments/pause-storm.yaml', '--fabric', lab, '--confirm', lab);
     expect({ exitCode: storm.exitCode, stderr: storm.stderr }).toEqual({
       exitCode: 2,

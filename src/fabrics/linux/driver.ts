@@ -4,6 +4,7 @@
  * Opening never builds: a lab is built by `fabrics up` and removed by `fabrics down`, so that a drill finds the fabric as
  * its operators left it, damage included. What is up must be what the document says.
  */
+import { join } from 'node:path';
 import { listChoices } from '../../kernel/nearest.js';
 import { EnvironmentError, InputError } from '../../kernel/problem.js';
 import { contentDigest } from '../../platform/digest.js';
@@ -13,13 +14,15 @@ import type { LabBuilder } from '../contract/lab-builder.js';
 import { Clock } from './clock.js';
 import { LINUX_CAPABILITIES } from './controls/controls.js';
 import { buildLab } from './lab/build.js';
-import { Lab } from './lab/lab.js';
+import { claimLab, requireUnclaimed } from './lab/claim.js';
+import { Lab, LABS_FOLDER } from './lab/lab.js';
 import { lostNamespaces, readRecord, recordedLabs } from './lab/record.js';
 import { removeLab } from './lab/remove.js';
 import { requireMachine, requireRemoval } from './lab/requirements.js';
 import { LinuxFabric, type LinuxFabricParts } from './linux-fabric.js';
 import { requireRunnable } from './job/runnable.js';
 import { openSlurm, SLURM_CAPABILITIES, type OpenSlurm } from './slurm/open.js';
+import { requireLogins } from './site/logins.js';
 import { surveySite } from './site/open.js';
 import { LabCollector } from './telemetry/collector.js';
 import { LANES, SshPlace } from './transport/ssh-place.js';
@@ -54,6 +57,7 @@ const labs: LabBuilder = {
   down: async (name) => {
     if (readRecord(name) === undefined) return undefined;
     requireRemoval();
+    requireUnclaimed(join(LABS_FOLDER, name));
     return removeLab(name);
   },
   names: recordedLabs,
@@ -95,7 +99,8 @@ export async function openLab(
   });
   const undo = new UndoTimers(lab.undoFolder);
   const capabilities = withSlurm(LINUX_CAPABILITIES, slurm);
-  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities });
+  const claim = (): (() => void) => claimLab(lab.folder);
+  return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities, claim });
 }
 
 /**
@@ -108,6 +113,7 @@ export async function openSite(definition: FabricDefinition): Promise<LinuxFabri
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
   requireRunnable(jobs, lab.topology);
+  requireLogins(transport!);
   const { capabilities: own, withRules } = await surveySite(lab, jobs);
   const slurm = await openSlurm(definition.spec, lab, jobs);
   const capabilities = withSlurm(own, slurm);

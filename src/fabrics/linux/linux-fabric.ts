@@ -57,6 +57,8 @@ export interface LinuxFabricParts {
   collector: Collector;
   undo: UndoKeeper;
   capabilities: ReadonlyMap<ImpairmentType, string>;
+  /** Makes the fabric this process's own while its jobs run; returns what gives it up. */
+  claim?: () => () => void;
   /** What ends the ways to devices, when all is done. */
   hangUp?: () => void;
 }
@@ -85,6 +87,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   private readonly endedEarly: string[] = [];
   private crossing: { askedMs: number; jobs: Promise<Map<string, string[]>> } | undefined;
   private stepBack: () => void = () => undefined;
+  private giveUp: () => void = () => undefined;
   private started = false;
   private closed = false;
 
@@ -129,6 +132,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   async startJobs(): Promise<void> {
     this.checkOpen();
     const { clock, collector, lab, workload } = this.parts;
+    this.giveUp = this.parts.claim?.() ?? this.giveUp;
     this.started = true;
     // Hosts and switches of a lab share the cores of this machine; those of a site do not.
     if (!lab.isRemote) this.stepBack = preferThisSession();
@@ -265,10 +269,14 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     if (this.closed) return;
     this.closed = true;
     const { collector, workload } = this.parts;
-    await Promise.all([...this.ready.values()].map((takeBack) => takeBack()));
-    if (this.started) await Promise.all([workload.stop(), collector.stop()]);
-    this.stepBack();
-    this.parts.hangUp?.();
+    try {
+      await Promise.all([...this.ready.values()].map((takeBack) => takeBack()));
+      if (this.started) await Promise.all([workload.stop(), collector.stop()]);
+    } finally {
+      this.stepBack();
+      this.giveUp();
+      this.parts.hangUp?.();
+    }
   }
 
   private knobsOf(impairment: Impairment, leaseS = this.leaseS(DEFAULT_HOLD_NS)): Knob[] {
