@@ -2,25 +2,70 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kill } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { MIGRATIONS } from '../migrations/index.js';
 import { openDatabase } from '../src/platform/database/database.js';
+import { joinEmbeddedServer } from '../src/platform/database/embedded/embedded-server.js';
+import { preparePlace } from '../src/platform/database/embedded/place.js';
+import { findPostmaster } from '../src/platform/database/embedded/postmaster.js';
 
-/** @param work told the database's address, and a folder that is removed with it */
-export async function ownDatabase<T>(work: (databaseUrl: string, home: string) => Promise<T>): Promise<T> {
+const LOOK_MS = 5;
+
+export interface OwnDatabase {
+  databaseUrl: string;
+  /** A folder that is removed with it. */
+  home: string;
+  /** Stops the server without a word to anybody, as `pg_ctl stop -m immediate` does, and starts it at the same address. */
+  restart: () => Promise<void>;
+}
+
+export async function ownDatabase<T>(work: (database: OwnDatabase) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), 'fabricdrill-bench-'));
   // the server runs as another user where we are root
   chmodSync(home, 0o755);
+  const leaves: (() => Promise<void>)[] = [];
   try {
     const database = await openDatabase(
       { home, databaseUrl: undefined },
       { entities: [], migrations: MIGRATIONS },
     );
-    try {
-      return await work(database.url, home);
-    } finally {
-      await database.close();
-    }
+    leaves.push(() => database.close());
+    const restart = async (): Promise<void> => {
+      await stopAtOnce(home);
+      const again = await joinEmbeddedServer(home);
+      leaves.push(() => again.leave());
+      if (again.url !== database.url) throw new Error('another program took the port of the database');
+    };
+    return await work({ databaseUrl: database.url, home, restart });
   } finally {
+    for (const leave of leaves) await leave();
     rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function stopAtOnce(home: string): Promise<void> {
+  const { data } = preparePlace(home);
+  const server = findPostmaster(data);
+  if (server !== undefined) kill(server.pid, 'SIGQUIT');
+  while (findPostmaster(data) !== undefined) await sleep(LOOK_MS);
+}
+
+/**
+ * From the next connection on, what the server acknowledges outlives it, as on a server of one's own: the embedded one
+ * gathers commits. The disk is not waited for, since the machine goes on.
+ */
+export async function keepAcknowledged(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('ALTER SYSTEM SET fsync = off');
+    await client.query('SELECT pg_reload_conf()');
+    await client.query(
+      `ALTER DATABASE ${client.escapeIdentifier(client.database!)} SET synchronous_commit = on`,
+    );
+  } finally {
+    await client.end();
   }
 }

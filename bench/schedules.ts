@@ -1,15 +1,16 @@
 /**
- * The schedules bench: a month of a thousand schedules on three replicas that are killed at random, as processes on a real
- * PostgreSQL, held against a second implementation that walks through every minute. One month a seed.
+ * The schedules bench: a month of a thousand schedules on three replicas, processes that are killed and stopped at random, on
+ * a real PostgreSQL that is restarted in mid-tick, held against a second implementation that walks through every minute. One
+ * month a seed.
  *
  * It takes a database of its own from an embedded server, and some minutes: what is measured is not speed.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
-import { ownDatabase } from './own-database.js';
+import { keepAcknowledged, ownDatabase } from './own-database.js';
 import { measured } from './row.js';
-import { liveMonth, type MonthResult, type Replica } from './schedules/month.js';
+import { liveMonth, type MonthResult } from './schedules/month.js';
+import { startReplica } from './schedules/processes.js';
 
 export interface SchedulesBenchOptions {
   /** `month` (1 000 schedules, 30 days) or `week` (100, 7 days); the month when empty. */
@@ -23,7 +24,8 @@ const CASES: Readonly<Record<string, { schedules: number; days: number }>> = {
   week: { schedules: 100, days: 7 },
 };
 const REPLICAS = 3;
-const KILL_CHANCE = 0.03;
+const CHANCES = { kill: 0.03, freeze: 0.006, restart: 0.001 };
+const PROGRAM = fileURLToPath(new URL('./schedules/replica-process.js', import.meta.url));
 const WANTED = 'none: every tick is one run or one explained skip';
 
 export async function runSchedulesBench(options: SchedulesBenchOptions): Promise<BenchOutcome> {
@@ -37,24 +39,30 @@ export async function runSchedulesBench(options: SchedulesBenchOptions): Promise
       continue;
     }
     for (const seed of seeds) {
-      const result = await ownDatabase((databaseUrl) =>
-        liveMonth({
-          ...{ databaseUrl, seed, ...CASES[name], replicas: REPLICAS, killChance: KILL_CHANCE },
-          replica: (who) => startProcess(databaseUrl, who),
+      const onFall = (why: string): void => void failures.push(`seed ${seed}: ${why}`);
+      const result = await ownDatabase(async ({ databaseUrl, restart }) => {
+        await keepAcknowledged(databaseUrl);
+        return liveMonth({
+          ...{ databaseUrl, seed, ...CASES[name], replicas: REPLICAS, chances: CHANCES },
+          replica: (who) => startReplica({ program: PROGRAM, databaseUrl, name: who, onFall }),
+          restartDatabase: restart,
           onDay: (day) => onCase?.(`${name}, seed ${seed}, day ${day} of ${CASES[name].days}`),
-        }),
-      );
+        });
+      });
       rows.push(...rowsOf(name, result));
       failures.push(...result.differences.map((text) => `seed ${seed}: ${text}`));
       lines.push([
         name,
         ...[seed, result.ticks, result.runs, result.looks, result.kills].map(String),
+        `${result.freezes} (${result.frozenInTick})`,
+        `${result.restarts} (${result.restartsInTick})`,
         skipped(result),
       ]);
     }
   }
-  const columns = ['case', 'seed', 'ticks', 'runs', 'looks', 'kills', 'skips'];
-  return { rows, failures, sections: [{ heading: 'What came to pass', columns, lines }] };
+  const columns = ['case', 'seed', 'ticks', 'runs', 'looks', 'kills', 'stops', 'restarts', 'skips'];
+  const heading = 'What came to pass (stops of replicas and restarts of the database: in mid-tick)';
+  return { rows, failures, sections: [{ heading, columns, lines }] };
 }
 
 const skipped = ({ skips }: MonthResult): string =>
@@ -69,24 +77,4 @@ function rowsOf(name: string, { ticks, duplicates, unexplained }: MonthResult): 
     measured(name, 'duplicates', duplicates, none),
     measured(name, 'unexplained_misses', unexplained, none),
   ];
-}
-
-async function startProcess(databaseUrl: string, name: string): Promise<Replica> {
-  const program = fileURLToPath(new URL('./schedules/replica-process.js', import.meta.url));
-  const begin = (): ChildProcess =>
-    spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const end = (child: ChildProcess): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once('exit', () => resolve());
-      child.kill('SIGKILL');
-    });
-  let child = begin();
-  return Promise.resolve({
-    replace: async () => {
-      await end(child);
-      child = begin();
-    },
-    stop: () => end(child),
-  });
 }

@@ -29,7 +29,7 @@ export const secondsByWorkers = (
   request: object,
   workers: number,
 ): Promise<{ seconds: number; runs: number }> =>
-  ownDatabase(async (databaseUrl, home) => {
+  ownDatabase(async ({ databaseUrl, home }) => {
     const environment = {
       ...{ FABRICDRILL_HOME: home, DATABASE_URL: databaseUrl, FABRICDRILL_PORT: '0', LOG_LEVEL: 'fatal' },
       ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),

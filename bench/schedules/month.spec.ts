@@ -1,11 +1,18 @@
-/** Some days of schedules on a real PostgreSQL, with replicas whose connections are cut off in mid-transaction. */
+/**
+ * Some days of schedules on a real PostgreSQL: with replicas whose connections are cut off in mid-transaction, and with
+ * replicas that are processes, killed and stopped, while the database is restarted.
+ */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { openDatabase } from '../../src/platform/database/database.js';
 import { createTestDatabase, keepTestServer, testHome } from '../../test/support/database.js';
-import { liveMonth, type Replica } from './month.js';
+import { compileProgram } from '../../test/support/child-program.js';
+import { keepAcknowledged, ownDatabase } from '../own-database.js';
+import { liveMonth } from './month.js';
+import { startReplica } from './processes.js';
 import { connect, lookOn, storeOn } from './replica.js';
+import type { Replica } from './upsets.js';
 
 jest.setTimeout(120_000);
 
@@ -42,7 +49,8 @@ describe('three replicas', () => {
       const schema = { entities: [], migrations: MIGRATIONS };
       await (await openDatabase({ home: testHome(), databaseUrl: empty.url }, schema)).close();
       const result = await liveMonth({
-        ...{ databaseUrl: empty.url, seed: 1, schedules: 24, days: 2, replicas: 3, killChance: 0.3 },
+        ...{ databaseUrl: empty.url, seed: 1, schedules: 24, days: 2, replicas: 3 },
+        chances: { kill: 0.3 },
         replica: (name) => replicaHere(empty.url, name),
       });
       expect(result.differences).toEqual([]);
@@ -52,6 +60,27 @@ describe('three replicas', () => {
       expect(Object.keys(result.skips).length).toBeGreaterThan(2);
     } finally {
       await empty.drop();
+    }
+  });
+
+  test('decide every tick once when processes stand still with its lock, and when PostgreSQL goes away', async () => {
+    const compiled = compileProgram(`import './bench/schedules/replica-process.js';`);
+    const program = `${compiled.folder}/bench/schedules/replica-process.js`;
+    const falls: string[] = [];
+    try {
+      const result = await ownDatabase(async ({ databaseUrl, restart }) => {
+        await keepAcknowledged(databaseUrl);
+        return liveMonth({
+          ...{ databaseUrl, seed: 2, schedules: 24, days: 1, replicas: 3 },
+          chances: { kill: 0.03, freeze: 0.08, restart: 0.03 },
+          replica: (name) => startReplica({ program, databaseUrl, name, onFall: (why) => falls.push(why) }),
+          restartDatabase: restart,
+        });
+      });
+      expect([result.differences, result.duplicates, falls]).toEqual([[], 0, []]);
+      for (const count of [result.kills, result.freezes, result.restarts]) expect(count).toBeGreaterThan(0);
+    } finally {
+      compiled.remove();
     }
   });
 });

@@ -1,6 +1,6 @@
 /**
  * A month of schedules in minutes: replicas on a real PostgreSQL, a clock that jumps from event to event, outages, people
- * who suspend and resume, and replicas that die in the midst of it. What was decided is then held against the model.
+ * who suspend and resume, and replicas that die or stand still in the midst of it. What was decided is then held against the model.
  */
 import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
@@ -12,12 +12,7 @@ import { nextTickMs, wakeMs } from '../../src/schedules/timing/decide.js';
 import { modelTicks, type ModelCase } from '../../src/schedules/timing/testing/model.js';
 import { drawSchedule, MONTH_FROM_MS } from './draw.js';
 import { connect, storeOn } from './replica.js';
-
-export interface Replica {
-  /** Ends it at once, whatever it is doing, and begins another in its place. */
-  replace(): Promise<void>;
-  stop(): Promise<void>;
-}
+import { pause, Upsets, type Replica, type UpsetChances, type UpsetCounts } from './upsets.js';
 
 export interface MonthSettings {
   /** With our schema. */
@@ -28,16 +23,16 @@ export interface MonthSettings {
   /** Begins a replica. */
   replica: (name: string) => Promise<Replica>;
   replicas: number;
-  /** Chance of a kill at each jump of the clock. */
-  killChance: number;
+  chances: UpsetChances;
+  /** Stops it in whatever it does and starts it again; needed with a chance of it. */
+  restartDatabase?: () => Promise<void>;
   onDay?: (day: number) => void;
 }
 
-export interface MonthResult {
+export interface MonthResult extends UpsetCounts {
   ticks: number;
   runs: number;
   skips: Record<string, number>;
-  kills: number;
   looks: number;
   /** Runs that a tick has beyond the one, and ticks that were decided twice. */
   duplicates: number;
@@ -57,14 +52,20 @@ const MOST_DIFFERENCES = 20;
 
 export async function liveMonth(settings: MonthSettings): Promise<MonthResult> {
   const dataSource = await connect(settings.databaseUrl, 'month');
-  const replicas: Replica[] = [];
+  const replicas = new Map<string, Replica>();
   try {
     const cases = await prepare(dataSource, settings);
-    for (let at = 0; at < settings.replicas; at++) replicas.push(await settings.replica(`replica-${at}`));
-    const { looks, kills } = await live(dataSource, cases, replicas, settings);
-    return { ...(await compare(dataSource, cases, looks)), kills, looks: looks.length };
+    for (let at = 0; at < settings.replicas; at++) {
+      const name = `replica-${at}`;
+      replicas.set(name, await settings.replica(name));
+    }
+    const { restartDatabase } = settings;
+    const random = new Prng(settings.seed).stream('upsets');
+    const upsets = new Upsets({ dataSource, replicas, restartDatabase }, random, settings.chances);
+    const looks = await live(dataSource, cases, upsets, settings);
+    return { ...(await compare(dataSource, cases, looks)), ...upsets.counts, looks: looks.length };
   } finally {
-    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all([...replicas.values()].map((replica) => replica.stop()));
     await dataSource.destroy();
   }
 }
@@ -102,30 +103,25 @@ async function prepare(
 async function live(
   dataSource: DataSource,
   cases: readonly { id: string; turnedAtMs: number[] }[],
-  replicas: readonly Replica[],
-  { seed, days, killChance, onDay }: MonthSettings,
-): Promise<{ looks: number[]; kills: number }> {
+  upsets: Upsets,
+  { seed, days, onDay }: MonthSettings,
+): Promise<number[]> {
   const random = new Prng(seed).stream('events');
   const people = storeOn(dataSource);
   const looks: number[] = [];
-  let kills = 0;
   const untilMs = MONTH_FROM_MS + days * DAY_MS;
   for (let nowMs = MONTH_FROM_MS; ;) {
     nowMs = await nextEvent(dataSource, nowMs, untilMs);
     if (random.uniform() < OUTAGE_CHANCE)
       nowMs += random.below(LONGEST_OUTAGE_MS / LOOK_EVERY_MS) * LOOK_EVERY_MS;
-    if (nowMs > untilMs) return { looks, kills };
+    if (nowMs > untilMs) return looks;
     const [before, after] = [looks[looks.length - 1] ?? MONTH_FROM_MS, nowMs].map((ms) =>
       Math.floor(ms / DAY_MS),
     );
     if (after > before) onDay?.(after - Math.floor(MONTH_FROM_MS / DAY_MS));
     await moveClock(dataSource, nowMs);
     looks.push(nowMs);
-    if (random.uniform() < killChance) {
-      await pause(random.below(12));
-      await replicas[random.below(replicas.length)].replace();
-      kills++;
-    }
+    await upsets.perhaps();
     await quiet(dataSource, nowMs);
     if (random.uniform() < TURN_CHANCE) {
       const one = cases[random.below(cases.length)];
@@ -180,13 +176,11 @@ async function turn(
   one.turnedAtMs.push(nowMs);
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 async function compare(
   dataSource: DataSource,
   cases: readonly ModelCase[],
   looks: readonly number[],
-): Promise<Omit<MonthResult, 'kills' | 'looks'>> {
+): Promise<Omit<MonthResult, keyof UpsetCounts | 'looks'>> {
   const differences: string[] = [];
   const skips: Record<string, number> = {};
   let [ticks, runs] = [0, 0];

@@ -5,5 +5,10 @@ import { connect, lookOn, storeOn } from './replica.js';
 // a bench that is interrupted leaves no replica behind
 process.once('disconnect', () => process.exit());
 
+/** The others wait for it when it stands still in mid-tick, a minute in the service. */
+const STANDS_STILL_MS = 500;
+
 const [databaseUrl, name] = argv.slice(2);
-await lookOn(storeOn(await connect(databaseUrl, name)), () => false);
+const dataSource = await connect(databaseUrl, name);
+process.send?.('up');
+await lookOn(storeOn(dataSource, STANDS_STILL_MS), () => false);

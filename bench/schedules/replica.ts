@@ -34,7 +34,8 @@ async function virtualNow(manager: EntityManager): Promise<number> {
   return now.getTime();
 }
 
-export function storeOn(dataSource: DataSource): ScheduleStore {
+/** @param standsStillMs after which a transaction is lost; the service's own when left out */
+export function storeOn(dataSource: DataSource, standsStillMs?: number): ScheduleStore {
   return new ScheduleStore(
     dataSource,
     {
@@ -51,6 +52,7 @@ export function storeOn(dataSource: DataSource): ScheduleStore {
       requestAbort: async (manager, { id }, reason) => void (await requestAbort(manager, id, reason)),
     },
     virtualNow,
+    standsStillMs,
   );
 }
 

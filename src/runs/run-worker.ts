@@ -1,5 +1,6 @@
 /**
- * The worker side of runs: takes them from the queue, and looks after those that nobody looks after any more.
+ * The worker side of runs: takes them from the queue, and looks after those that nobody looks after any more. Paced runs
+ * are taken out of the queue at once and go on beside the others.
  *
  * Once at start and then every few seconds, runs whose lease is over are claimed and cleaned up, and runs that were
  * stored but never reached the queue (the process died in between), or left it without being claimed, are queued again.
@@ -17,6 +18,7 @@ import { CONFIG, type Config } from '../platform/config/config.js';
 import type { QueueWorker } from '../platform/queue/queue-backend.js';
 import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
 import { FINAL_STATES } from '../scoring/scorecard.js';
+import { PacedRuns } from './paced-runs.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
 
 /** A run older than this that no worker holds may have missed the queue. */
@@ -27,15 +29,22 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly logger = new Logger('RunWorker');
   private sweeping: Promise<void> | undefined;
   private taking: QueueWorker | undefined;
+  private readonly paced: PacedRuns;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly executor: RunExecutor,
     private readonly scheduler: SchedulerRegistry,
     @Inject(RUN_QUEUE) private readonly queue: RunQueue,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'workerConcurrency'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'workerConcurrency' | 'pacedConcurrency'>,
     @Inject(EXECUTOR_SETTINGS) private readonly settings: Pick<ExecutorSettings, 'sweepMs' | 'onClose'>,
-  ) {}
+  ) {
+    const execute = (runId: string): Promise<void> =>
+      this.executor
+        .execute(runId)
+        .catch((error: unknown) => this.logger.warn(`run ${runId}: ${messageOf(error)}`));
+    this.paced = new PacedRuns(execute, config.pacedConcurrency);
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.sweep();
@@ -43,7 +52,7 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
       'sweep',
       setInterval(() => void this.sweep(), this.settings.sweepMs),
     );
-    this.taking = await this.queue.worker((runId) => this.executor.execute(runId), {
+    this.taking = await this.queue.worker((runId) => this.take(runId), {
       concurrency: this.config.workerConcurrency,
     });
   }
@@ -53,7 +62,20 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     if (this.scheduler.doesExist('interval', 'sweep')) this.scheduler.deleteInterval('sweep');
     const taken = this.taking?.close();
     if (this.settings.onClose === 'abort') this.executor.shutdown();
-    await Promise.all([taken, this.sweeping]);
+    await Promise.all([taken, this.paced.close(), this.sweeping]);
+  }
+
+  private async take(runId: string): Promise<void> {
+    if (await this.isPaced(runId)) this.paced.begin(runId);
+    else await this.executor.execute(runId);
+  }
+
+  private async isPaced(runId: string): Promise<boolean> {
+    const rows = await this.dataSource.query<{ paced: boolean }[]>(
+      `SELECT driver = 'simulated' AND fabric_definition #> '{spec,pace}' IS NOT NULL AS paced FROM runs WHERE id = $1`,
+      [runId],
+    );
+    return rows[0]?.paced ?? false;
   }
 
   sweep(): Promise<void> {
@@ -66,7 +88,7 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
       for (const runId of await this.abandonedRuns()) await this.executor.execute(runId);
       for (const runId of await this.unqueuedRuns()) await this.queueAgain(runId);
     } catch (error) {
-      this.logger.warn(`sweep: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`sweep: ${messageOf(error)}`);
     }
   }
 
@@ -93,3 +115,5 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     return rows.map((row) => row.id);
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

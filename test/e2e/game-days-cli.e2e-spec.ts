@@ -1,11 +1,12 @@
 /**
- * Game days and schedules as people type them: the real command line against a server with a worker.
+ * Game days and schedules as people type them: the real command line against a server with a worker. Short commands go
+ * through one process that runs them all; a blind day is begun by a process of its own, as a person would.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cli, type CliResult } from '../support/cli.js';
+import { Cli, type CliResult, type CliSession } from '../support/cli.js';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
@@ -32,12 +33,14 @@ const [backend] = queueBackends('game days at the command line');
 describe('the command line', () => {
   let service: TestService;
   let cli: Cli;
+  let session: CliSession;
   let folder: string;
 
   beforeAll(async () => {
     service = await startService(backend, { api: true, worker: true });
     folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-days-'));
     cli = Cli.compile({ FABRICDRILL_URL: service.url, TMPDIR: folder });
+    session = cli.session(folder);
     const put = (file: string, ...documents: Json[]): void =>
       writeFileSync(join(folder, file), documents.map(yamlOf).join('---\n'));
     put('cut.yaml', experimentDocument('cut', 'small'), fabricDocument('small'));
@@ -49,12 +52,13 @@ describe('the command line', () => {
     put('lost.yaml', document('Schedule', 'lost', { gameDayRef: 'atumn', ...when }), openDay);
   });
   afterAll(async () => {
+    await session.end();
     cli.remove();
     await service.stop();
     rmSync(folder, { recursive: true });
   });
 
-  const run = (...args: string[]): Promise<CliResult> => cli.run(args, folder);
+  const run = (...args: string[]): Promise<CliResult> => session.run(...args);
   const ok = async (...args: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(...args);
     expect([args.join(' '), exitCode, stderr]).toEqual([args.join(' '), 0, expect.any(String)]);
@@ -96,7 +100,7 @@ describe('the command line', () => {
   });
 
   it('commits to a blind day and verifies its seal', async () => {
-    const begun = await run('game-days', 'start', 'night.yaml');
+    const begun = await cli.run(['game-days', 'start', 'night.yaml'], folder);
     const id = idIn(begun.stdout);
     const runId = /commit \S+ --run (\S+)/.exec(begun.stderr)![1];
     const early = await run('game-days', 'verify', id);

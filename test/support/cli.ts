@@ -5,10 +5,44 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compileProgram, type ChildProgram } from './child-program.js';
+import { compileProgram, startProgram, type ChildProgram } from './child-program.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { yamlOf, type Json } from './definitions.js';
 import { until } from './until.js';
+
+/**
+ * Takes command lines from stdin, as JSON, and runs one after the other; an answer a line. For suites of many short
+ * commands, of which each would spend its time loading the program.
+ *
+ * The last lines are never run: the bench and the programs of labs are found by path at run time, so only their compiled
+ * place tells where they are.
+ */
+const SESSION = `
+import { createInterface } from 'node:readline';
+import { main } from './src/cli/program.js';
+const answer = process.stdout.write.bind(process.stdout);
+const said = { stdout: '', stderr: '' };
+for (const name of ['stdout', 'stderr'] as const) {
+  // every command listens for closed pipes
+  process[name].setMaxListeners(0);
+  process[name].write = (text: unknown) => ((said[name] += String(text)), true);
+}
+for await (const line of createInterface({ input: process.stdin })) {
+  Object.assign(said, { stdout: '', stderr: '' });
+  const exitCode = await main(['node', 'fabricdrill', ...JSON.parse(line)]);
+  answer(JSON.stringify({ exitCode, ...said }) + '\\n');
+}
+if (Number.isNaN(1)) {
+  await import('./src/cli.js');
+  await import('./src/fabrics/linux/job/worker.js');
+  await import('./src/fabrics/linux/telemetry/watcher.js');
+  await import('./src/fabrics/linux/traffic/load.js');
+  await import('./bench/flow.js');
+  await import('./bench/accuracy.js');
+  await import('./bench/explain.js');
+  await import('./bench/explain/worker.js');
+}
+`;
 
 /** Root of the checkout, where `experiments/` is. */
 export const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -27,6 +61,12 @@ export interface RunningCli {
   ended: Promise<CliResult>;
 }
 
+export interface CliSession {
+  /** One command at a time. */
+  run(...args: string[]): Promise<CliResult>;
+  end(): Promise<void>;
+}
+
 export class Cli {
   private constructor(
     private readonly program: ChildProgram,
@@ -36,9 +76,7 @@ export class Cli {
 
   /** @param environment all that the processes get besides PATH and HOME */
   static compile(environment: NodeJS.ProcessEnv): Cli {
-    // the bench and the programs of labs are found by path at run time, so only their compiled place tells where they are
-    const source = `import './src/cli.js';\nif (Number.isNaN(1)) {\n  await import('./src/fabrics/linux/job/worker.js');\n  await import('./src/fabrics/linux/telemetry/watcher.js');\n  await import('./src/fabrics/linux/traffic/load.js');\n  await import('./bench/flow.js');\n  await import('./bench/accuracy.js');\n  await import('./bench/explain.js');\n  await import('./bench/explain/worker.js');\n}\n`;
-    return new Cli(compileProgram(source), environment, new Set());
+    return new Cli(compileProgram(SESSION), environment, new Set());
   }
 
   /** The same program in other surroundings. */
@@ -76,6 +114,26 @@ export class Cli {
 
   run(args: readonly string[], cwd?: string): Promise<CliResult> {
     return this.start(args, cwd).ended;
+  }
+
+  /** One process for many commands, each the whole `main` of the program; what differs is start and end of a process. */
+  session(cwd = CHECKOUT): CliSession {
+    const { PATH, HOME } = process.env;
+    const running = startProgram(this.program, [], {
+      env: { PATH, HOME, INIT_CWD: cwd, ...this.environment },
+    });
+    this.children.add(running.process);
+    return {
+      run: async (...args) => {
+        running.say(JSON.stringify(args));
+        return JSON.parse(await running.line()) as CliResult;
+      },
+      end: async () => {
+        running.process.stdin!.end();
+        await running.ended;
+        this.children.delete(running.process);
+      },
+    };
   }
 
   /** What a failed test left running is ended too. */

@@ -18,7 +18,12 @@ function messages(environment: NodeJS.ProcessEnv): string {
 describe('the configuration', () => {
   test('needs nothing: loopback, port 3000, embedded database, PostgreSQL queue', () => {
     const config = loadConfig({});
-    expect(config).toMatchObject({ host: '127.0.0.1', port: 3000, workerConcurrency: 1, logLevel: 'info' });
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      workerConcurrency: 1,
+      pacedConcurrency: 8,
+    });
     expect(config.databaseUrl ?? config.redisUrl ?? config.token ?? config.serverUrl).toBeUndefined();
     expect(config.home).toMatch(/fabricdrill$/);
     expect(Object.isFrozen(config)).toBe(true);
@@ -35,6 +40,7 @@ describe('the configuration', () => {
       FABRICDRILL_PORT: '9090',
       FABRICDRILL_TOKEN: TOKEN,
       FABRICDRILL_WORKER_CONCURRENCY: '4',
+      FABRICDRILL_PACED_CONCURRENCY: '2',
       LOG_LEVEL: 'debug',
       INIT_CWD: '/home/me',
       NO_COLOR: '1',
@@ -48,6 +54,7 @@ describe('the configuration', () => {
       port: 9090,
       token: TOKEN,
       workerConcurrency: 4,
+      pacedConcurrency: 2,
       logLevel: 'debug',
       workingFolder: '/home/me',
       colour: false,

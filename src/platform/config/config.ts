@@ -29,8 +29,10 @@ export interface Config {
   port: number;
   /** Bearer token of the API, sent by clients too. Always there when `host` is not loopback. */
   token?: string;
-  /** Runs that one worker process executes at a time. */
+  /** Runs that one worker process executes at a time, paced ones aside. */
   workerConcurrency: number;
+  /** Paced runs, which wait more than they compute, that one worker process executes beside them. */
+  pacedConcurrency: number;
   /** Most bytes that a run's evidence file may take; more is refused when the run is planned. */
   evidenceMaxBytes: number;
   logLevel: LogLevel;
@@ -86,6 +88,7 @@ export function loadConfig(
     port: values.FABRICDRILL_PORT ?? values.PORT ?? 3000,
     token: values.FABRICDRILL_TOKEN,
     workerConcurrency: values.FABRICDRILL_WORKER_CONCURRENCY,
+    pacedConcurrency: values.FABRICDRILL_PACED_CONCURRENCY,
     evidenceMaxBytes: values.FABRICDRILL_EVIDENCE_MAX,
     logLevel: values.LOG_LEVEL,
     inputs: folder(values.FABRICDRILL_INPUTS),

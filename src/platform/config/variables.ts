@@ -70,6 +70,7 @@ export const variables = {
   PORT: integer(0, 65535).optional().meta({ example: '3000' }),
   FABRICDRILL_TOKEN: token.optional().meta({ example: '$(openssl rand -hex 32)' }),
   FABRICDRILL_WORKER_CONCURRENCY: integer(1, 64).default(1).meta({ example: '2' }),
+  FABRICDRILL_PACED_CONCURRENCY: integer(1, 64).default(8).meta({ example: '4' }),
   FABRICDRILL_EVIDENCE_MAX: integer(1, 1_000_000_000_000)
     .default(1_000_000_000)
     .meta({ example: '200000000' }),
