@@ -134,31 +134,47 @@ describe('the store of schedules', () => {
     expect(written.filter((tick) => tick.endsWith(' run')).length).toBe(6);
   });
 
-  test('takes a tick from a replica that was frozen in the midst of it, which can write nothing when it wakes', async () => {
-    const id = await hourly();
-    nowMs = hour(1) + 1000;
+  /** A replica that stands still in the midst of a schedule until it is woken; the database waits so long for it. */
+  async function standstill(id: string, standsStillMs?: number): Promise<() => Promise<string>> {
     let wake = (): void => undefined;
     const asleep = new Promise<void>((resolve) => (wake = resolve));
-    const holds = new Promise<void>((held) => {
+    await new Promise<void>((held) => {
       const prepare = async (request: ScheduledRun): Promise<Prepared> => {
         held();
         await asleep;
         return runs.prepare(request);
       };
-      const frozen = new ScheduleStore(dataSource, { ...runs, prepare }, () => Promise.resolve(nowMs), 300);
+      const clock = (): Promise<number> => Promise.resolve(nowMs);
+      const frozen = new ScheduleStore(dataSource, { ...runs, prepare }, clock, standsStillMs);
       thawed = frozen.settle(id).then(
         () => 'written',
         () => 'refused',
       );
     });
-    await holds;
+    return () => {
+      wake();
+      return thawed;
+    };
+  }
+
+  test('passes on a schedule that another replica is at', async () => {
+    const id = await hourly();
+    nowMs = hour(1) + 1000;
+    const wake = await standstill(id);
     expect(await store.settle(id)).toBeUndefined();
+    expect(await wake()).toBe('written');
+    expect(await ticks(id)).toEqual(['01:00 run']);
+  });
+
+  test('takes a tick from a replica that was frozen in the midst of it, which can write nothing when it wakes', async () => {
+    const id = await hourly();
+    nowMs = hour(1) + 1000;
+    const wake = await standstill(id, 300);
     await until(
       async () => (await store.settle(id))?.runIds.length === 1,
       'the database to take its lock away',
     );
-    wake();
-    expect(await thawed).toBe('refused');
+    expect(await wake()).toBe('refused');
     expect(await ticks(id)).toEqual(['01:00 run']);
     await lookAt(hour(2));
     expect(await ticks(id)).toEqual(['01:00 run', '02:00 run']);
