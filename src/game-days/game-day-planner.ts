@@ -2,7 +2,8 @@
 import { Injectable } from '@nestjs/common';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Experiment } from '../experiments/definition/experiment.js';
-import type { GameDay } from '../experiments/definition/game-day.js';
+import { tellingText } from '../experiments/definition/game-day-rules.js';
+import type { GameDay, GameDaySpec } from '../experiments/definition/game-day.js';
 import { loadExperiment, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
@@ -47,7 +48,7 @@ export class GameDayPlanner {
     const items: GameDayItemEntity[] = [];
     for (const [ordinal, item] of dayItems(spec).entries()) {
       try {
-        const run = await this.planItem(day, item, spec.pace, beside);
+        const run = await this.planItem(day, item, spec, beside);
         items.push(itemRow(day, ordinal, item, run, spec.stages[item.stage].name));
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
@@ -61,7 +62,7 @@ export class GameDayPlanner {
   private async planItem(
     day: GameDayEntity,
     { spec }: DayItem,
-    pace: number | undefined,
+    whole: GameDaySpec,
     beside: LoadedFile,
   ): Promise<RunEntity> {
     const own = beside.experiments.find(({ value }) => value.metadata.name === spec.experiment);
@@ -71,7 +72,8 @@ export class GameDayPlanner {
     const wanted = spec.fabric ?? experiment.spec.fabric;
     const fabric = beside.fabrics.find(({ value }) => value.metadata.name === wanted);
     const seed = spec.seed ?? (day.blind ? randomInt(1, MOST_SEED) : undefined);
-    return this.runs.plan(
+    const { pace } = whole;
+    const run = await this.runs.plan(
       {
         ...source,
         fabric: (fabric?.source as Record<string, unknown> | undefined) ?? spec.fabric,
@@ -80,6 +82,12 @@ export class GameDayPlanner {
       },
       { id: randomUUID(), gameDayId: day.id, sealed: day.blind },
     );
+    if (day.blind) {
+      const place = spec.fabric === undefined ? '/experiment' : '/fabric';
+      const issues = tellingText(whole, place, run.fabricName);
+      if (issues.length > 0) throw new InputError(issues);
+    }
+    return run;
   }
 
   /** @throws InputError for one that is not there, and on a blind day for one that is */

@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
+import { tellingText } from '../experiments/definition/game-day-rules.js';
 import type { GameDay } from '../experiments/definition/game-day.js';
 import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import { rulesOf } from '../experiments/definition/schedule-rules.js';
@@ -91,11 +92,13 @@ export class SchedulesService {
   }
 
   /** Plans what a tick would run now, so that a schedule which could never start is refused at once. */
-  private async check(
-    { value: { spec }, locate }: Loaded<Schedule>,
-    gameDay: SentGameDay | undefined,
-  ): Promise<void> {
+  private async check(loaded: Loaded<Schedule>, gameDay: SentGameDay | undefined): Promise<void> {
+    const {
+      value: { spec },
+      locate,
+    } = loaded;
     if (gameDay !== undefined) {
+      refuseTelling(loaded, gameDay);
       await this.planner.plan(gameDay.loaded, gameDay.beside, { id: randomUUID() });
       return;
     }
@@ -255,6 +258,20 @@ function gameDayOf(schedule: Loaded<Schedule>, beside: LoadedFile | undefined): 
     beside,
     text: documents.map(({ source }) => JSON.stringify(source)).join('\n---\n'),
   };
+}
+
+/** @throws InputError when the schedule, which anybody can read, names what its blind game day hides */
+function refuseTelling(
+  { value: { metadata, spec }, locate }: Loaded<Schedule>,
+  { loaded }: SentGameDay,
+): void {
+  const day = loaded.value.spec;
+  if (!day.blind) return;
+  const issues = [
+    ...tellingText(day, '/metadata/name', metadata.name),
+    ...tellingText(day, '/spec/description', spec.description ?? ''),
+  ];
+  if (issues.length > 0) throw new InputError(locate(issues));
 }
 
 const digestOf = ({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined): string =>

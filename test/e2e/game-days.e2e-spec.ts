@@ -76,11 +76,11 @@ describe('a game day', () => {
     until(async () => (await show(address)).state === state, `${address} ${state}`, PATIENCE_MS);
 
   it('is refused with pointer, line and the valid choice, and begins nothing', async () => {
-    const refused = async (stages: Json[], spec: Json = {}): Promise<Json> => {
+    const refused = async (stages: Json[], spec: Json = {}, ...brought: Json[]): Promise<Json> => {
       const answer = await client.yaml(
         'POST',
         '/v1/game-days',
-        stringify(dayDocument('wrong', stages, spec)),
+        [dayDocument('wrong', stages, spec), ...brought].map((one) => stringify(one)).join('---\n'),
       );
       expect(answer.status).toBe(400);
       return answer.body.errors[0] as Json;
@@ -99,6 +99,13 @@ describe('a game day', () => {
     expect(await refused([{ name: 'one', experiments: [experiment()] }], { blind: true })).toMatchObject({
       pointer: '/spec/stages/0/experiments/0/experiment',
       message: expect.stringContaining('brings its experiments along'),
+    });
+    const telling = fabricDocument('link-down-lab');
+    const brings = [experimentDocument('secret', 'link-down-lab'), telling];
+    const inTheLab = [{ name: 'one', experiments: [experiment({ experiment: 'secret' })] }];
+    expect(await refused(inTheLab, { blind: true }, ...brings)).toMatchObject({
+      pointer: '/spec/stages/0/experiments/0/experiment',
+      message: expect.stringContaining('everybody sees, says "link-down"'),
     });
     const plan = dayDocument('planned', [{ name: 'one', experiments: [experiment()] }], { pace: '3x' });
     const planned = await client.yaml('POST', '/v1/game-days/plan', stringify(plan));

@@ -165,6 +165,14 @@ describe('schedules', () => {
       [document, unplannable].map(yamlOf).join('---\n'),
     );
     expect(refused.body.errors[0]).toMatchObject({ hint: 'did you mean "cut"?', line: expect.any(Number) });
+    const blind = { ...gameDay, spec: { ...gameDay.spec, blind: true } };
+    const described = scheduleDocument('link-down-weekly', { gameDayRef: 'weekly', description: 'a cut' });
+    delete (described.spec as Json).experimentRef;
+    const telling = await client.yaml('POST', '/v1/schedules', [described, blind].map(yamlOf).join('---\n'));
+    expect((telling.body.errors as Json[]).map(({ pointer }) => pointer)).toEqual([
+      '/metadata/name',
+      '/spec/description',
+    ]);
     const created = await client.yaml('POST', '/v1/schedules', [document, gameDay].map(yamlOf).join('---\n'));
     expect([created.status, created.body]).toEqual([201, expect.objectContaining({ gameDayRef: 'weekly' })]);
     const id = created.body.id as string;

@@ -131,22 +131,27 @@ function conditions(stages: readonly StageSpec[]): InputIssue[] {
   );
 }
 
-/** What anybody can read while a blind day is under way. */
-function telling(dayName: string, { stages, roles }: GameDaySpec): InputIssue[] {
-  const words = new Set([
+/**
+ * A text that anybody can read while a blind day is under way, such as the name of a fabric or of the schedule that begins it.
+ * @returns one issue when it names a fault kind or an experiment of the day
+ */
+export function tellingText({ stages }: GameDaySpec, pointer: string, text: string): InputIssue[] {
+  const plain = plainWords(text);
+  const found = [
     ...FAULT_KINDS.map(({ name }) => name),
     ...stages.flatMap(({ experiments }) => experiments.map(({ experiment }) => labelOf({ experiment }))),
-  ]);
+  ].find((word) => plain.includes(plainWords(word)));
+  if (found === undefined) return [];
+  const message = `the day is blind, and this text, which everybody sees, says "${found}"`;
+  return [{ pointer, message, hint: 'use a word that tells nothing, or blind: false' }];
+}
+
+/** What anybody can read of the document while a blind day is under way. */
+function telling(dayName: string, spec: GameDaySpec): InputIssue[] {
+  const { stages, roles } = spec;
   const issues: InputIssue[] = [];
   const look = (pointer: string, text: string): void => {
-    const plain = plainWords(text);
-    const found = [...words].find((word) => plain.includes(plainWords(word)));
-    if (found === undefined) return;
-    issues.push({
-      pointer,
-      message: `the day is blind, and this text, which everybody sees, says "${found}"`,
-      hint: 'use a word that tells nothing, or blind: false',
-    });
+    issues.push(...tellingText(spec, pointer, text));
   };
   look('/metadata/name', dayName);
   for (const [at, { role, people }] of roles.entries())
