@@ -127,7 +127,7 @@ function suiteOf(seed: number): { suite: Suite; experiments: Experiment[] } {
     metadata: { name: 'harmless' },
     spec: {
       experiments: ['cut-link'],
-      firstSeed: 1000 * seed,
+      firstSeed: Math.max(1, 1000 * seed),
       objectives: [
         { metric: 'training.step_time_s', margin: '3%' },
         { metric: 'training.faulted_step_time_s', margin: '5%' },

@@ -20,7 +20,7 @@ import type { GateFormat, GateReportOptions } from '../reports/gate/format.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
-import { collect, parseSeed, parseWhole } from './flags.js';
+import { collect, parseWhole } from './flags.js';
 import { replaySeed } from './gate-replay.js';
 import { gateProgress } from './gate-progress.js';
 import { gateOnServer } from './gate-server.js';
@@ -91,7 +91,13 @@ async function runGate(reference: string, options: GateOptions, context: Command
     options.threads === undefined
       ? defaultThreads()
       : parseWhole('--threads', options.threads, 1, MOST_THREADS);
-  const asked = { options, outputs, context, seed: parseSeed(options.seed) };
+  const asked = {
+    options,
+    outputs,
+    context,
+    seed:
+      options.seed === undefined ? undefined : parseWhole('--seed', options.seed, 1, Number.MAX_SAFE_INTEGER),
+  };
   const documents = await readGate(reference, options, context);
   const gate = gateOf(documents.source, documents.sides, options);
   if (isReal(gate)) {

@@ -41,7 +41,9 @@ export function planLooks(
   const least = fewestSeeds(alpha, design);
   if (seeds < least) {
     const message = `with ${seeds} seed${seeds === 1 ? '' : 's'} nothing can be shown at the level ${alpha}, not even the worst regression: a gate needs at least ${least}`;
-    throw InputError.at(pointer, message, 'the default is 16');
+    const paired = fewestSeeds(alpha);
+    const simulated = least < paired ? `${paired} between simulated fabrics; ` : '';
+    throw InputError.at(pointer, message, `${simulated}the default is 16`);
   }
   if (!design.looksEarly) return [{ seeds, level: alpha }];
   const looks: Look[] = [];

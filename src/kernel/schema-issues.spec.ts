@@ -100,7 +100,21 @@ describe('a value', () => {
 
   it('out of bounds keeps the reason', () => {
     expect(issuesOf({ name: 'x', seed: -1 })).toEqual([
-      { pointer: '/seed', message: expect.stringContaining('>=0') },
+      { pointer: '/seed', message: '-1 is not allowed; it must be at least 0' },
+    ]);
+    const bounds = z.strictObject({
+      text: z.string().min(1),
+      list: z.array(z.int()).max(1),
+      share: z.number().gt(0),
+      own: z.array(z.int(), { error: 'name one' }),
+    });
+    const given = { text: '', list: [1, 2], share: 0 };
+    const { error } = bounds.safeParse(given);
+    expect(describeIssues(error!, bounds, given).map(({ message }) => message)).toEqual([
+      'the text must not be empty',
+      'at most 1 entry is needed',
+      '0 is not allowed; it must be more than 0',
+      'name one',
     ]);
   });
 });

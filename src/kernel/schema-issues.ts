@@ -98,6 +98,8 @@ function describe(
     }
     case 'invalid_type':
       if (actual === undefined) {
+        // A schema may say itself what is amiss without the value.
+        if (!issue.message.startsWith('Invalid input')) return [at(path, issue.message)];
         const key = String(path.at(-1) ?? '');
         return [
           at(
@@ -107,9 +109,28 @@ function describe(
         ];
       }
       return [at(path, `expected ${article(issue.expected)}, found ${shown(actual)}`)];
+    case 'too_small':
+    case 'too_big':
+      return [at(path, boundMessage(issue, actual) ?? issue.message)];
     default:
       return [at(path, issue.message.replace(/^Invalid input: /, ''))];
   }
+}
+
+/** What is allowed where a bound was missed; undefined where the schema has words of its own for it. */
+function boundMessage(
+  issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+  actual: unknown,
+): string | undefined {
+  if (!/^Too (small|big): /.test(issue.message)) return undefined;
+  const [bound, edge] = issue.code === 'too_small' ? [issue.minimum, 'at least'] : [issue.maximum, 'at most'];
+  const beyond = issue.code === 'too_small' ? 'more than' : 'less than';
+  const limit = `${issue.inclusive === false ? beyond : edge} ${String(bound)}`;
+  if (issue.origin === 'string')
+    return bound === 1 ? 'the text must not be empty' : `a text of ${limit} characters is needed`;
+  if (issue.origin === 'array' || issue.origin === 'set')
+    return `${limit} ${bound === 1 ? 'entry is' : 'entries are'} needed`;
+  return `${shown(actual)} is not allowed; it must be ${limit}`;
 }
 
 const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);

@@ -36,7 +36,11 @@ describe('a suite file', () => {
     ['no objective', { objectives: [] }, /a gate without an objective decides nothing/, '/spec/objectives'],
     ['no experiment', { experiments: [] }, /nothing to run/, '/spec/experiments'],
     ['no seed', { seeds: 0 }, /at least one seed/, '/spec/seeds'],
+    ['no objectives key', { objectives: undefined }, /a gate without an objective/, '/spec/objectives'],
+    ['a seed 0', { firstSeed: 0 }, /from 1 on/, '/spec/firstSeed'],
+    ['a level of nothing', { alpha: 0 }, /from 0.001 to 0.2/, '/spec/alpha'],
     ['fewer than no seeds', { seeds: -3 }, /at least one seed/, '/spec/seeds'],
+    ['too few seeds', { seeds: 2 }, /a gate needs at least 3/, '/spec/seeds'],
     ['half a seed', { seeds: 7.5 }, /expected an int/, '/spec/seeds'],
     [
       'six objectives',

@@ -13,6 +13,9 @@ import { API_VERSION, metadataSchema } from './experiment.js';
 const MOST_SEEDS = 1000;
 const MOST_EXPERIMENTS = 64;
 
+const LEVELS = 'a level lies from 0.001 to 0.2; 0.05 is usual';
+const NO_OBJECTIVE = 'a gate without an objective decides nothing; state what must not become worse';
+
 const reference = z.string().min(1);
 
 const objectiveSchema = z.union([
@@ -49,16 +52,21 @@ export const suiteSpecSchema = z.strictObject({
     .max(MOST_SEEDS)
     .default(16)
     .describe('how many seeds each experiment is run with at most'),
-  firstSeed: z.int().min(0).max(1e9).default(1).describe('the first of them; the others follow'),
+  firstSeed: z
+    .int()
+    .min(1, 'seeds are counted from 1 on')
+    .max(1e9)
+    .default(1)
+    .describe('the first of them; the others follow'),
   alpha: z
     .number()
-    .min(0.001)
-    .max(0.2)
+    .min(0.001, LEVELS)
+    .max(0.2, LEVELS)
     .default(0.05)
     .describe('chance of a false regression, and of passing a true one'),
   objectives: z
-    .array(objectiveSchema)
-    .min(1, 'a gate without an objective decides nothing; state what must not become worse')
+    .array(objectiveSchema, { error: ({ input }) => (input === undefined ? NO_OBJECTIVE : undefined) })
+    .min(1, NO_OBJECTIVE)
     .max(MOST_OBJECTIVES, `a suite has at most ${MOST_OBJECTIVES} objectives: more would dilute each of them`)
     .describe('what must not become worse, and what the candidate must reach'),
 });

@@ -13,6 +13,6 @@ export function effectNotes({ baseline, candidate }: Pick<CheckedGate, Side>): s
   const { devices } = buildTopology(candidate.spec.topology);
   if (devices.some(({ tierLevel }) => tierLevel >= SECOND_HASH_TIER)) return [];
   return [
-    `hashSeeds: ${after} is without effect here: with two tiers of switches a path is chosen by one hash only, and no second one can repeat its choice`,
+    `hashSeeds: ${after} is without effect here: with two tiers of switches a path is chosen by one hash only, and no second one can repeat its choice; figures differ as with any other hash seed`,
   ];
 }

@@ -55,6 +55,16 @@ export function worseBy({ worseBy: interval }: CellResult, objective: ObjectiveV
   return `${amount(mean, objective)} (${amount(low, objective)} to ${amount(high, objective)})`;
 }
 
+/** `worse by 5.2 (4 to 6.1)`; what is better on average is said as that, its interval turned round. */
+export function comparedWith(cell: CellResult, objective: ObjectiveVerdict): string {
+  const { worseBy: interval } = cell;
+  if (interval === null) return '';
+  if (interval.mean === 0 && interval.low === interval.high) return 'no difference';
+  if (interval.mean >= 0) return `worse by ${worseBy(cell, objective)}`;
+  const turned = { mean: -interval.mean, low: -interval.high, high: -interval.low };
+  return `better by ${worseBy({ ...cell, worseBy: turned }, objective)}`;
+}
+
 /** What does one seed of a comparison again; undefined where none was run. */
 export function replayOf(
   { experiment, worstSeed }: CellResult,

@@ -96,6 +96,17 @@ describe('reports of a gate', () => {
     expect(render('junit', passed)).toContain('tests="2" failures="0" errors="0"');
   });
 
+  it.each(['text', 'junit'])('%s says better, not worse by less than nothing', (name) => {
+    const better = cell('cut', 'inconclusive');
+    better.worseBy = { mean: -0.2, low: -0.21, high: -0.19 };
+    const same = { ...cell('incast', 'inconclusive'), worseBy: { mean: 0, low: 0, high: 0 } };
+    const [objective] = passed.objectives;
+    const text = render(name, { ...passed, objectives: [{ ...objective, experiments: [better, same] }] });
+    expect(text).toContain('better by 0.2 s (0.19 s to 0.21 s)');
+    expect(text).toContain('no difference');
+    expect(text).not.toContain('worse by');
+  });
+
   it('markdown tells the verdict before anything else', () => {
     expect(render('markdown').split('\n')[0]).toBe(
       '## fabricdrill gate failed: pre-upgrade, next beside today',

@@ -7,7 +7,7 @@
  */
 import type { CellResult, GateResult, ObjectiveVerdict } from '../../gate/result.js';
 import { xmlAttribute, xmlText } from '../common/escape.js';
-import { amount, replayOf, worseBy, type GateFormat, type GateReportOptions } from './format.js';
+import { amount, comparedWith, replayOf, type GateFormat, type GateReportOptions } from './format.js';
 
 interface Case {
   classname: string;
@@ -40,7 +40,7 @@ function explanation({ objective, cell }: Case, result: GateResult, options: Gat
     `${cell.verdict}: ${cell.reason}`,
     `baseline ${gate.baseline}: ${amount(cell.meanBaseline, objective)}`,
     `candidate ${gate.candidate}: ${amount(cell.meanCandidate, objective)}`,
-    ...(cell.worseBy === null ? [] : [`worse by ${worseBy(cell, objective)}`]),
+    ...(cell.worseBy === null ? [] : [comparedWith(cell, objective)]),
     ...differences.map((line) => `differs: ${line}`),
     ...(replay === undefined ? [] : [`Seed ${cell.worstSeed}; reproduce: ${replay}`]),
     `Version ${gate.version}`,

@@ -4,10 +4,10 @@ import { padEnd } from '../common/layout.js';
 import { heading, newPage, pageText, paragraph, type Page } from '../common/page.js';
 import {
   amount,
+  comparedWith,
   headline,
   replayOf,
   VERDICT_SENTENCES,
-  worseBy,
   type GateFormat,
   type GateReportOptions,
 } from './format.js';
@@ -25,7 +25,7 @@ function cell(page: Page, one: CellResult, objective: ObjectiveVerdict, options:
       ? ''
       : one.meanBaseline === null
         ? `candidate ${amount(one.meanCandidate, objective)}`
-        : `${amount(one.meanBaseline, objective)} → ${amount(one.meanCandidate, objective)}, worse by ${worseBy(one, objective)}`;
+        : `${amount(one.meanBaseline, objective)} → ${amount(one.meanCandidate, objective)}, ${comparedWith(one, objective)}`;
   page.lines.push(`    ${label} ${padEnd(one.experiment, 24)} ${figures}`.trimEnd());
   if (one.verdict === 'none') return;
   paragraph(page, one.reason, '                  ');
