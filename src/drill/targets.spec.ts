@@ -47,6 +47,12 @@ describe('a target', () => {
     expect(used.length).toBeGreaterThan(0);
   });
 
+  it('on a fabric that can only be watched is told that, not what its jobs use', async () => {
+    const watched = { describe: () => ({ ...fabric.describe(), capabilities: new Map() }) } as Fabric;
+    const issue = await refusal(resolve({ type: 'link', usedBy: 'llm-a' }, { variant: 'cut' }, watched));
+    expect(issue.message).toMatch(/can only be watched/);
+  });
+
   it('may name jobs by a pattern', async () => {
     const both = await resolve(
       { type: 'device', tier: 'spine', usedBy: 'llm-*', mode: 'all' },

@@ -56,6 +56,13 @@ async function usagePredicate(
   type: TargetSpec['type'],
 ): Promise<SelectorPredicate> {
   const description = fabric.describe();
+  if (description.capabilities.size === 0) {
+    throw InputError.at(
+      pointer,
+      `"${description.name}" can only be watched (driver ${description.driver}): nothing can be injected into it`,
+      'name a fabric that can be drilled; diagnose asks this one why it is slow',
+    );
+  }
   if (!tracesPaths(fabric)) {
     throw InputError.at(
       `${pointer}/${filter.usedBy === undefined ? 'notUsedBy' : 'usedBy'}`,
