@@ -48,8 +48,10 @@ describe('a target', () => {
   });
 
   it('on a fabric that can only be watched is told that, not what its jobs use', async () => {
-    const watched = { describe: () => ({ ...fabric.describe(), capabilities: new Map() }) } as Fabric;
-    const issue = await refusal(resolve({ type: 'link', usedBy: 'llm-a' }, { variant: 'cut' }, watched));
+    const watched: Partial<Fabric> = { describe: () => ({ ...fabric.describe(), capabilities: new Map() }) };
+    const issue = await refusal(
+      resolve({ type: 'link', usedBy: 'llm-a' }, { variant: 'cut' }, watched as Fabric),
+    );
     expect(issue.message).toMatch(/can only be watched/);
   });
 
