@@ -53,7 +53,7 @@ export async function planSuite(
   };
   context.out(format === 'json' ? `${JSON.stringify(made, null, 2)}\n` : renderSuitePlan(made));
   if (comparable === 0) {
-    context.note('nothing can be compared: a gate of this plan would be inconclusive');
+    context.note('nothing can be compared: a gate of this plan is refused');
     return EXIT.badInput;
   }
   return EXIT.passed;
