@@ -46,10 +46,10 @@ export const ARM =
 export const LIST = `${RUNS}
 ours() { runs "$1" && grep -q ${UNDO_NAME} "/proc/$pid/cmdline"; }
 for f in "$1"/*.json; do
-  [ -f "$f" ] || continue
+  note=$(cat "$f" 2>/dev/null) || continue
   alive=
   if ours "$f.pid" || ours "$f.firing"; then alive="$pid-$begun"; fi
-  printf '%s\\t%s\\t%s\\n' "\${f##*/}" "$(cat "$f")" "$alive"
+  printf '%s\\t%s\\t%s\\n' "\${f##*/}" "$note" "$alive"
 done`;
 
 /** `$1` begin of the files of a setting's timers, `$2` one that stays: ends the others, says whether one of them had acted. */
