@@ -84,23 +84,31 @@ export class LabCli {
   }
 
   /** One drill; again, and said so, where the job was not steady enough before the fault for any verdict. */
-  async run(experiment: string, lab: string): Promise<LabRun> {
+  run(experiment: string, lab: string): Promise<LabRun> {
+    return this.untilQuiet(() => this.once(experiment, lab));
+  }
+
+  /** As `run`, each try on a lab of its own: for one that a drill damages. */
+  async runOnNew(experiment: string, spec: Json): Promise<LabRun & { lab: string }> {
+    return this.untilQuiet(async () => {
+      const lab = await this.up(spec);
+      return { lab, ...(await this.once(experiment, lab)) };
+    });
+  }
+
+  private async untilQuiet<Run extends LabRun>(drill: () => Promise<Run>): Promise<Run> {
     for (let tries = 1; ; tries++) {
-      const { exitCode, stdout, stderr } = await this.cli.run([
-        'run',
-        experiment,
-        '--fabric',
-        lab,
-        '--confirm',
-        lab,
-        '--output',
-        'json',
-      ]);
-      if (stdout === '') throw new Error(`run ended with ${exitCode} and no scorecard:\n${stderr}`);
-      const scorecard = JSON.parse(stdout) as Scorecard;
-      if (!wasTooBusy(scorecard) || tries === MOST_TRIES) return { exitCode, scorecard };
-      process.stderr.write(`again, since ${scorecard.reasons[0]}\n`);
+      const run = await drill();
+      if (!wasTooBusy(run.scorecard) || tries === MOST_TRIES) return run;
+      process.stderr.write(`again, since ${run.scorecard.reasons[0]}\n`);
     }
+  }
+
+  private async once(experiment: string, lab: string): Promise<LabRun> {
+    const args = ['run', experiment, '--fabric', lab, '--confirm', lab, '--output', 'json'];
+    const { exitCode, stdout, stderr } = await this.cli.run(args);
+    if (stdout === '') throw new Error(`run ended with ${exitCode} and no scorecard:\n${stderr}`);
+    return { exitCode, scorecard: JSON.parse(stdout) as Scorecard };
   }
 
   /** Removes its labs, its processes and its database. */

@@ -1,5 +1,6 @@
 /**
- * The queue backends that a suite is looped over: PostgreSQL always, Redis where it is installed.
+ * The queue backends that a suite is looped over: PostgreSQL always, Redis where it is installed, or the one that
+ * FABRICDRILL_TEST_QUEUE names.
  */
 import { findProgram, startRedis } from './redis.js';
 
@@ -9,8 +10,20 @@ export interface QueueBackend {
   start(): Promise<{ redisUrl?: string; stop(): Promise<void> }>;
 }
 
-/** @param what the suite, for the line that says why Redis is left out */
+/**
+ * @param what the suite, for the line that says why Redis is left out
+ * @throws Error when the one that is asked for can't be had
+ */
 export function queueBackends(what: string): QueueBackend[] {
+  const only = process.env.FABRICDRILL_TEST_QUEUE;
+  const backends = installed(what).filter(({ name }) => only === undefined || name === only);
+  if (backends.length > 0) return backends;
+  throw new Error(
+    `FABRICDRILL_TEST_QUEUE is "${only}": postgresql, or redis where redis-server is installed`,
+  );
+}
+
+function installed(what: string): QueueBackend[] {
   const postgresql: QueueBackend = {
     name: 'postgresql',
     start: async () => ({ stop: async () => undefined }),
