@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { LabCli } from '../support/lab-cli.js';
+import { cameBack, LabCli } from '../support/lab-cli.js';
 import { inNamespace, labNamespaces, labTraces, whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
@@ -71,7 +71,7 @@ function kernelNextHops(name: string): number[] {
     cli.experiment('link-down', { at: '4s', hold: '3s', duration }, FAULT, OBJECTIVES);
 
   it('passes with the cure', async () => {
-    const { exitCode, scorecard } = await cli.run(drill('20s'), cured);
+    const { exitCode, scorecard } = await cli.run(drill('20s'), cured, cameBack);
     expect(labTraces(cured, RATE)).toEqual([]);
     const { failed_back: failedBack } = scorecard.scores.recovery.metrics;
     const { reasons } = scorecard;
