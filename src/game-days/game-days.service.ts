@@ -8,7 +8,7 @@ import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
-import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
+import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
@@ -57,7 +57,7 @@ export class GameDaysService {
   ): Promise<{ day: GameDayEntity; replayed: boolean }> {
     checkIdempotencyKey(idempotencyKey);
     const requestHash = contentDigest(sourcesOf(loaded, beside));
-    const earlier = await this.replay(idempotencyKey, requestHash);
+    const earlier = await madeEarlier(this.days, idempotencyKey, requestHash);
     if (earlier !== undefined) return { day: earlier, replayed: true };
     const planned = await this.planner.plan(loaded, beside, { id: randomUUID() });
     if (idempotencyKey !== undefined) Object.assign(planned.day, { idempotencyKey, requestHash });
@@ -65,26 +65,12 @@ export class GameDaysService {
       await this.dataSource.transaction((manager) => this.store(manager, planned));
     } catch (error) {
       if (idempotencyKey === undefined || (error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-      const raced = await this.replay(idempotencyKey, requestHash);
+      const raced = await madeEarlier(this.days, idempotencyKey, requestHash);
       if (raced === undefined) throw error;
       return { day: raced, replayed: true };
     }
     await this.conductor.advance(planned.day.id);
     return { day: await this.get(planned.day.id), replayed: false };
-  }
-
-  private async replay(key: string | undefined, requestHash: string): Promise<GameDayEntity | undefined> {
-    if (key === undefined) return undefined;
-    await this.dataSource.query(
-      `UPDATE game_days SET idempotency_key = NULL WHERE idempotency_key = $1 AND created_at <= now() - interval '24 hours'`,
-      [key],
-    );
-    const day = await this.days.findOneBy({ idempotencyKey: key });
-    if (day === null) return undefined;
-    if (day.requestHash !== requestHash) {
-      throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
-    }
-    return day;
   }
 
   /** Within a transaction of the caller's; whoever conducts finds it there. */

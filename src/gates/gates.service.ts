@@ -8,7 +8,7 @@ import { loadExperiment, loadSuite } from '../experiments/definition/load.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { EnvironmentError, InputError, withPointer } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
-import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
+import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
@@ -50,7 +50,7 @@ export class GatesService {
   ): Promise<{ gate: GateEntity; replayed: boolean }> {
     checkIdempotencyKey(idempotencyKey);
     const requestHash = contentDigest(request);
-    const earlier = await this.replay(idempotencyKey, requestHash);
+    const earlier = await madeEarlier(this.gates, idempotencyKey, requestHash);
     if (earlier !== undefined) return { gate: earlier, replayed: true };
     const definition = await this.sourcesOf(request);
     const checked = gateOfSources(definition);
@@ -69,7 +69,7 @@ export class GatesService {
       .returning('id')
       .execute();
     if ((inserted.raw as unknown[]).length === 0) {
-      const raced = await this.replay(idempotencyKey, requestHash);
+      const raced = await madeEarlier(this.gates, idempotencyKey, requestHash);
       if (raced !== undefined) return { gate: raced, replayed: true };
       throw new ConflictError('a request with this Idempotency-Key is under way', 'try again in a moment');
     }
@@ -78,20 +78,6 @@ export class GatesService {
       this.logger.warn(`gate ${gate.id} is stored but not queued yet: ${error.message}`);
     });
     return { gate, replayed: false };
-  }
-
-  private async replay(key: string | undefined, requestHash: string): Promise<GateEntity | undefined> {
-    if (key === undefined) return undefined;
-    await this.dataSource.query(
-      `UPDATE gates SET idempotency_key = NULL WHERE idempotency_key = $1 AND created_at <= now() - interval '24 hours'`,
-      [key],
-    );
-    const gate = await this.gates.findOneBy({ idempotencyKey: key });
-    if (gate === null) return undefined;
-    if (gate.requestHash !== requestHash) {
-      throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
-    }
-    return gate;
   }
 
   /** Everything that is named becomes a document, as it is now. */

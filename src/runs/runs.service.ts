@@ -9,7 +9,7 @@ import { loadExperiment } from '../experiments/definition/load.js';
 import { planExperiment } from '../experiments/planning.js';
 import { EnvironmentError, InputError } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
-import { checkIdempotencyKey } from '../platform/http/idempotency-key.js';
+import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
@@ -189,13 +189,11 @@ export class RunsService {
   private async replay(key: string | undefined, requestHash: string): Promise<RunEntity | undefined> {
     if (key === undefined) return undefined;
     const [row] = await this.dataSource.query<{ request_hash: string; run_id: string }[]>(
-      `SELECT request_hash, run_id FROM idempotency_keys WHERE key = $1 AND created_at > now() - interval '24 hours'`,
+      `SELECT request_hash, run_id FROM idempotency_keys WHERE key = $1 AND created_at > now() - interval '${KEY_LIFE}'`,
       [key],
     );
     if (row === undefined) return undefined;
-    if (row.request_hash !== requestHash) {
-      throw new ConflictError('this Idempotency-Key came with another request before', 'use a new key');
-    }
+    requireSameRequest(row.request_hash, requestHash);
     return (await this.runs.findOneBy({ id: row.run_id })) ?? undefined;
   }
 
@@ -345,7 +343,7 @@ async function reserveKey(
 ): Promise<boolean> {
   if (key === undefined) return false;
   checkIdempotencyKey(key);
-  await manager.query(`DELETE FROM idempotency_keys WHERE created_at <= now() - interval '24 hours'`);
+  await manager.query(`DELETE FROM idempotency_keys WHERE created_at <= now() - interval '${KEY_LIFE}'`);
   const inserted = await manager.query<unknown[]>(
     `INSERT INTO idempotency_keys (key, request_hash, run_id, created_at) VALUES ($1, $2, $3, now())
      ON CONFLICT (key) DO NOTHING RETURNING key`,
