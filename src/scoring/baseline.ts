@@ -12,7 +12,7 @@ import type { Job } from '../workload/job.js';
 import type { Device, Topology } from '../topology/model.js';
 import { listChoices } from '../kernel/nearest.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from './profile.js';
-import { freshSamples, valueAt } from './samples.js';
+import { freshSamples, newestValue } from './samples.js';
 import { NS_PER_S } from './statistics.js';
 import { jobPace } from './step-pace.js';
 
@@ -92,10 +92,10 @@ function portsFinding(input: BaselineInput, index: EvidenceIndex, finding: Findi
   let seen = 0;
   for (const port of topology.ports) {
     const id = portId(port.name);
-    const status = valueAt(freshSamples(index.get('port_oper_status', id)), beforeNs);
+    const status = newestValue(index.get('port_oper_status', id), beforeNs);
     if (status !== undefined) seen++;
     if (status === 0) down.push(id);
-    const rate = valueAt(freshSamples(index.get('port_rate_gbps', id)), beforeNs);
+    const rate = newestValue(index.get('port_rate_gbps', id), beforeNs);
     const rated = topology.links[port.link].rateGbps;
     if (rate !== undefined && Math.abs(rate - rated) > RATE_TOLERANCE * rated) slow.push(id);
   }
@@ -136,6 +136,8 @@ function nextHopsFinding(input: BaselineInput, index: EvidenceIndex, finding: Fi
 function errorsFinding(input: BaselineInput, index: EvidenceIndex, finding: Finding): void {
   const beforeNs = surelyBeforeNs(input);
   const rose = (series: Series): boolean => {
+    // nearly all of a fabric's error counters never move
+    if (series.constant === true) return false;
     const samples = freshSamples(series).filter(({ timeNs }) => timeNs <= beforeNs);
     return samples.length > 1 && samples[samples.length - 1].value > samples[0].value;
   };

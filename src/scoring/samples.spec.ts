@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { QUALITY, SeriesBuilder } from '../telemetry/series.js';
-import { Counter, freshSamples, pollSpans, valueAt } from './samples.js';
+import { Counter, freshSamples, newestValue, pollSpans, valueAt } from './samples.js';
 
 const samples = (...pairs: [number, number][]) => pairs.map(([timeNs, value]) => ({ timeNs, value }));
 
@@ -58,5 +58,25 @@ describe('fresh samples', () => {
       { fromNs: 10, toNs: 20 },
       { fromNs: 20, toNs: 30 },
     ]);
+  });
+
+  it('are read for one instant as the list of them is', () => {
+    const answer = fc.record({
+      value: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(NaN)),
+      quality: fc.constantFrom(...Object.values(QUALITY)),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(answer, { maxLength: 12 }),
+        fc.integer({ min: -1, max: 13 }),
+        (answers, timeNs) => {
+          const builder = new SeriesBuilder('port_rate_gbps', 'port:a');
+          answers.forEach(({ value, quality }, at) => builder.push(at, value, quality));
+          const series = builder.build();
+          expect(newestValue(series, timeNs)).toBe(valueAt(freshSamples(series), timeNs));
+        },
+      ),
+    );
+    expect(newestValue(undefined, 0)).toBeUndefined();
   });
 });

@@ -43,6 +43,17 @@ export function valueAt(samples: readonly Sample[], timeNs: number): number | un
   return samples.findLast((sample) => sample.timeNs <= timeNs)?.value;
 }
 
+/** The newest fresh value of a gauge at an instant, undefined before the first; asks for no sample beyond those it passes. */
+export function newestValue(series: Series | undefined, timeNs: number): number | undefined {
+  if (series === undefined) return undefined;
+  const { timesNs, values, quality } = series;
+  for (let at = timesNs.length - 1; at >= 0; at--) {
+    const isFresh = quality[at] === QUALITY.fresh && Number.isFinite(values[at]);
+    if (timesNs[at] <= timeNs && isFresh) return values[at];
+  }
+  return undefined;
+}
+
 /** A counter that can be asked for its value between two polls. */
 export class Counter {
   private readonly silenceNs: number;
