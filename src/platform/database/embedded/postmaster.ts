@@ -6,7 +6,7 @@
  * its pid may by now belong to any process, so a server counts as found only when that process was started with
  * this data folder as argument.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { argumentsOf, identityOf, isRunning } from '../../process-identity.js';
@@ -64,8 +64,13 @@ export async function stopPostmaster(data: string): Promise<void> {
 }
 
 function readLockFile(data: string): string[] | undefined {
-  const file = join(data, 'postmaster.pid');
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : undefined;
+  try {
+    return readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+  } catch (error) {
+    // a server that ends removes its file at any moment, so it is not asked for before
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function servesFolder(pid: number, data: string): boolean {
