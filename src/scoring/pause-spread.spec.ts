@@ -40,6 +40,27 @@ describe('spread of pauses', () => {
     expect(spread({})).toEqual({ depthHops: 0, spreadRatio: 0 });
   });
 
+  it('asks one of the counters that are known never to move for all that were polled with it', () => {
+    const paused = portTo('leaf-1', 'spine-1');
+    const { evidence: whole } = evidence({ [paused]: 1 });
+    const read: string[] = [];
+    const still = whole.series.map((series) =>
+      series.element === portId(paused)
+        ? series
+        : {
+            ...series,
+            ...{ timesNs: whole.series[0].timesNs, constant: true },
+            get values() {
+              read.push(series.element);
+              return series.values;
+            },
+          },
+    );
+    const seen = pauseSpread(new EvidenceIndex({ ...whole, series: still }), topology, 20 * S, 40 * S);
+    expect(seen).toEqual(spread({ [paused]: 1 }));
+    expect(new Set(read).size).toBe(1);
+  });
+
   it('follows the chain of waiting devices from the root to the senders', () => {
     const links = topology.links.length;
     // host-3 takes nothing: leaf-2 waits, so do the spine before it and the leaf before that

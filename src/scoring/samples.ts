@@ -22,11 +22,15 @@ export function freshSamples(series: Series | undefined): Sample[] {
   const samples: Sample[] = [];
   if (series === undefined) return samples;
   const { timesNs, values, quality, metric } = series;
-  for (let at = 0; at < timesNs.length; at++) {
-    if (quality[at] === QUALITY.fresh && Number.isFinite(values[at])) {
-      samples.push({ timeNs: timesNs[at], value: values[at] });
-    }
+  let falls = false;
+  for (let at = 0, last = -Infinity; at < timesNs.length; at++) {
+    const value = values[at];
+    if (quality[at] !== QUALITY.fresh || !Number.isFinite(value)) continue;
+    falls ||= value < last;
+    samples.push({ timeNs: timesNs[at], value });
+    last = value;
   }
+  if (!falls) return samples;
   const whole = unwrapped(
     metric,
     Float64Array.from(samples, ({ value }) => value),

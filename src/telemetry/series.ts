@@ -67,8 +67,9 @@ export class EvidenceIndex {
   get(metric: string, element: string): Series | undefined {
     let elements = this.byElement.get(metric);
     if (elements === undefined) {
-      elements = new Map(this.all(metric).map((series) => [series.element, series]));
-      this.byElement.set(metric, elements);
+      const found = new Map<string, Series>();
+      for (const series of this.all(metric)) found.set(series.element, series);
+      this.byElement.set(metric, (elements = found));
     }
     return elements.get(element);
   }

@@ -76,13 +76,14 @@ export class SeriesBook {
   ): Int32Array {
     const definition = metricDefinition(metric);
     const elements = ids.filter((id) => id !== undefined);
-    const owners = Int32Array.from(
-      [...ids.keys()].filter((index) => ids[index] !== undefined),
-      ownerOf,
-    );
+    const numbers = new Int32Array(ids.length).fill(-1);
     if (!watched) {
       this.seriesCount += elements.length;
-      return new Int32Array(ids.length).fill(-1);
+      return numbers;
+    }
+    const owners = new Int32Array(elements.length);
+    for (let index = 0, place = 0; index < ids.length; index++) {
+      if (ids[index] !== undefined) owners[place++] = ownerOf(index);
     }
     const polled = definition?.sampling === 'poll';
     const opened: Opened = {
@@ -105,13 +106,13 @@ export class SeriesBook {
     const first = polled ? opened.first : opened.logged;
     this.seriesCount += elements.length;
     if (polled) this.decideFates(opened);
-    let place = 0;
-    return Int32Array.from(ids, (id) => {
-      if (id === undefined) return -1;
-      const at = place++;
+    for (let index = 0, place = 0; index < ids.length; index++) {
+      if (ids[index] === undefined) continue;
       // Nobody hears what a silent device would report.
-      return !polled && this.flaws.isSilent(owners[at]) ? -1 : first + at;
-    });
+      if (polled || !this.flaws.isSilent(owners[place])) numbers[index] = first + place;
+      place++;
+    }
+    return numbers;
   }
 
   private decideFates({ metric, first, owners }: Opened): void {
