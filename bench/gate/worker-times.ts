@@ -21,14 +21,17 @@ interface Shown {
 const POLL_MS = 50;
 const PROGRAM = fileURLToPath(new URL('./worker-process.js', import.meta.url));
 
+export interface GateTime {
+  /** From the request to the end. */
+  seconds: number;
+  runs: number;
+}
+
 /**
- * @param request body of `POST /v1/gates`
- * @returns seconds from the request to the end
+ * One gate after another on workers that are started for them.
+ * @param requests bodies of `POST /v1/gates`
  */
-export const secondsByWorkers = (
-  request: object,
-  workers: number,
-): Promise<{ seconds: number; runs: number }> =>
+export const timesByWorkers = (requests: readonly object[], workers: number): Promise<GateTime[]> =>
   ownDatabase(async ({ databaseUrl, home }) => {
     const environment = {
       ...{ FABRICDRILL_HOME: home, DATABASE_URL: databaseUrl, FABRICDRILL_PORT: '0', LOG_LEVEL: 'fatal' },
@@ -39,14 +42,17 @@ export const secondsByWorkers = (
     const started: ChildProcess[] = [];
     try {
       for (let at = 0; at < workers; at++) started.push(await startWorker(environment));
-      return await timed(new ApiClient(app.url!, config.token), request);
+      const client = new ApiClient(app.url!, config.token);
+      const times: GateTime[] = [];
+      for (const request of requests) times.push(await timed(client, request));
+      return times;
     } finally {
       await Promise.all(started.map(ended));
       await app.close();
     }
   });
 
-async function timed(client: ApiClient, request: object): Promise<{ seconds: number; runs: number }> {
+async function timed(client: ApiClient, request: object): Promise<GateTime> {
   const startMs = performance.now();
   const { id } = await client.json<Shown>('POST', '/v1/gates', request);
   for (;;) {
