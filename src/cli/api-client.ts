@@ -15,7 +15,10 @@ export interface RunView {
   id: string;
   experiment: string;
   fabric: string;
-  seed: number;
+  /** Null while it is sealed. */
+  seed: number | null;
+  gameDayId: string | null;
+  sealed: boolean;
   state: string;
   final: boolean;
   reason: string | null;

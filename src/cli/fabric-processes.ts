@@ -4,6 +4,7 @@ import type { FabricProcess } from '../fabrics/contract/fabric-processes.js';
 import { InputError } from '../kernel/problem.js';
 import { formatDurationNs } from '../kernel/units.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import type { RunView } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { parseChoice } from './flags.js';
 import { table } from './table.js';
@@ -11,9 +12,13 @@ import { table } from './table.js';
 const all = async (): Promise<FabricProcess[]> =>
   (await Promise.all(fabricProcesses().map((processes) => processes.list()))).flat();
 
+/** As anybody may see it: what is in place while a seal holds would tell what is injected. */
+const publicly = (found: FabricProcess): FabricProcess =>
+  found.sealed ? { ...found, inPlace: null } : found;
+
 export async function listProcesses(options: { output: string }, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
-  const found = await all();
+  const found = (await all()).map(publicly);
   if (format === 'json') context.out(`${JSON.stringify(found, null, 2)}\n`);
   else if (found.length > 0) {
     const head = ['instance', 'fabric', 'pace', 'state', 'clock', 'in place', 'behind'];
@@ -23,14 +28,15 @@ export async function listProcesses(options: { output: string }, context: Comman
   return EXIT.passed;
 }
 
-function cells({ instance, fabric, pace, state, reason, nowNs, inPlace, behindMs }: FabricProcess): string[] {
+function cells(one: FabricProcess): string[] {
+  const { instance, fabric, pace, state, reason, nowNs, inPlace, behindMs } = one;
   return [
     instance,
     fabric,
     pace,
     reason === null ? state : `${state}: ${reason}`,
     nowNs === null ? '' : formatDurationNs(nowNs),
-    inPlace === null ? '' : String(inPlace.length),
+    one.sealed && state === 'up' ? 'sealed' : inPlace === null ? '' : String(inPlace.length),
     behindMs === null ? '' : `${behindMs}ms`,
   ];
 }
@@ -42,6 +48,8 @@ export async function noteProcesses(context: CommandContext): Promise<void> {
 }
 
 export async function processLog(instance: string, context: CommandContext): Promise<ExitCode> {
+  const sealed = (await all()).some((one) => one.instance === instance && one.sealed);
+  if (sealed) await refuseSealed(instance, context);
   for (const processes of fabricProcesses()) {
     const log = processes.log(instance);
     if (log === undefined) continue;
@@ -52,6 +60,19 @@ export async function processLog(instance: string, context: CommandContext): Pro
     '',
     `there was no paced simulation "${instance}" on this machine of late`,
     context.command('fabrics running'),
+  );
+}
+
+/** Its record says what was so when it began; whether the seal holds still, only the server knows. */
+async function refuseSealed(instance: string, context: CommandContext): Promise<void> {
+  const run = await context.withServer((client) =>
+    client.json<RunView>('GET', `/v1/runs/${encodeURIComponent(instance)}`),
+  );
+  if (!run.sealed) return;
+  throw InputError.at(
+    '',
+    `the log of run ${instance} is sealed until the team has committed its diagnosis`,
+    context.command(`game-days commit ${run.gameDayId} --run ${instance} --verdict FILE`),
   );
 }
 

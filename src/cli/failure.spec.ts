@@ -65,7 +65,21 @@ describe('a failure', () => {
     expect(hint('GET /v1/runs lists them')).toBe('  to see what is there: fabricdrill runs list');
     expect(hint('GET /v1/fabrics lists them')).toBe('  to see what is there: fabricdrill fabrics list');
     expect(hint('follow /v1/runs/7/events')).toBe('  to wait for it: fabricdrill runs watch 7');
+    expect(hint('how it ended is sealed; follow /v1/runs/7/events')).toBe(
+      '  how it ended is sealed; follow it: fabricdrill runs watch 7',
+    );
+    expect(hint('GET /v1/game-days/d-1 shows them')).toBe('  fabricdrill game-days show d-1 shows them');
+    expect(hint('GET /v1/runs/7/evidence has all of it')).toBe('  fabricdrill runs evidence 7 has all of it');
     expect(hint('try again')).toBe('  try again');
+    const run = '0b1c0b1c-0000-4000-8000-000000000000';
+    const sealed = {
+      pointer: '/run',
+      message: `the seal of run ${run} holds`,
+      hint: 'POST /v1/game-days/d-1/commit breaks it',
+    };
+    expect(problem(409, { errors: [sealed] }).lines).toEqual([
+      `error: /run: ${sealed.message} (fabricdrill game-days commit d-1 --run ${run} --verdict FILE breaks it)`,
+    ]);
   });
 
   it('says nothing more when the user stopped it', () => {

@@ -3,6 +3,7 @@
  */
 import { EnvironmentError, formatIssue, InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { hintAsCommand } from './hints.js';
 
 export interface Failure {
   lines: string[];
@@ -68,10 +69,14 @@ export function describeFailure(
 
 function describeProblem(error: ProblemError, command: CommandForm): Failure {
   const issues = error.problem.errors ?? [];
+  const told = <Hinted extends { hint?: string; message?: string }>(one: Hinted): Hinted =>
+    one.hint === undefined
+      ? one
+      : { ...one, hint: hintAsCommand(one.hint, one.message ?? error.message, command) };
   const lines =
     issues.length > 0
-      ? issues.map((issue) => `error: ${formatIssue(issue)}`)
-      : withHint(error.message, hintAsCommand(error.problem.hint, command));
+      ? issues.map((issue) => `error: ${formatIssue(told(issue))}`)
+      : withHint(error.message, told(error.problem).hint);
   if (error.status >= 500 && error.status !== 503) {
     return { lines: [...lines, ...logEntry(error)], exitCode: EXIT.bug };
   }
@@ -83,15 +88,6 @@ function describeProblem(error: ProblemError, command: CommandForm): Failure {
 function logEntry({ message, problem }: ProblemError): string[] {
   const id = /^urn:uuid:(.+)$/.exec(problem.instance ?? '')?.[1];
   return id === undefined || message.includes(id) ? [] : [`  log entry ${id}`];
-}
-
-/** The server's hints name its routes; at the command line the command that asks for the same is of more use. */
-function hintAsCommand(hint: string | undefined, command: CommandForm): string | undefined {
-  const list = /^GET \/v1\/(runs|fabrics) lists them$/.exec(hint ?? '');
-  if (list !== null) return `to see what is there: ${command(`${list[1]} list`)}`;
-  const events = /^follow \/v1\/runs\/([^/]+)\/events$/.exec(hint ?? '');
-  if (events !== null) return `to wait for it: ${command(`runs watch ${events[1]}`)}`;
-  return hint;
 }
 
 const withHint = (message: string, hint: string | undefined): string[] => [

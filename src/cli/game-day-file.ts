@@ -155,6 +155,11 @@ function rewritten({ source }: Loaded<GameDay>, stages: readonly Partial<StageEx
   };
 }
 
-/** A mistake in another file keeps its place there; any other is one of the item that names it. */
+/** A mistake in another file keeps its place there; any other, such as a file that is not there, is one of the item that names it. */
 const atLine = (gameDay: Loaded<GameDay>, pointer: string, { issues }: InputError): InputIssue[] =>
-  issues.flatMap((issue) => (issue.line === undefined ? gameDay.locate([{ ...issue, pointer }]) : [issue]));
+  issues.flatMap(({ file, ...issue }) => {
+    if (issue.line !== undefined) return [{ ...issue, file }];
+    const message = file === undefined ? issue.message : `${file}: ${issue.message}`;
+    const key = issue.pointer === '--fabric' ? 'fabric' : 'experiment';
+    return gameDay.locate([{ ...issue, message, pointer: `${pointer}/${key}` }]);
+  });

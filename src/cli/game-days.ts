@@ -1,19 +1,26 @@
 /** `game-days list|show|start|watch|note|continue|commit|abort|report|compare|verify`. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { createHash, randomUUID } from 'node:crypto';
-import { parse } from 'yaml';
+import { parseDocuments } from '../experiments/definition/document.js';
+import { locatorOf } from '../experiments/definition/load.js';
 import type { DayReport } from '../game-days/conduct/report.js';
+import { GAME_DAY_STATES } from '../game-days/conduct/stages.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
-import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
+import { DOCUMENT_FORMATS } from '../reports/catalog.js';
+import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
-import { parseChoice } from './flags.js';
+import { collect, parseChoice } from './flags.js';
 import { readGameDay, type GameDayFile } from './game-day-file.js';
 import { followDay, type DayView } from './game-day-follow.js';
 import { examples } from './help.js';
+import { deliver, parseOutputs } from './outputs.js';
 import { table } from './table.js';
 import { readTextFile } from './text-file.js';
+
+/** Formats of a report, as the server makes them. */
+const REPORTS = [...DOCUMENT_FORMATS.map(({ name }) => name), 'json'];
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
@@ -24,8 +31,10 @@ export function addGameDaysCommand(program: Command, act: Act): void {
   days
     .command('list')
     .description('game days, newest first')
+    .option('--name <name>', 'only days of this name')
+    .option('--state <state>', `only days in this state: ${GAME_DAY_STATES.join(', ')}`)
     .option('--output <format>', 'text or json', 'text')
-    .action((options: { output: string }) => act((context) => list(options, context)));
+    .action((options: ListOptions) => act((context) => list(options, context)));
   days
     .command('show')
     .argument('<id>', 'id of a game day')
@@ -84,7 +93,9 @@ function addPeopleCommands(days: Command, act: Act): void {
   days
     .command('abort')
     .argument('<id>', 'id of a game day')
-    .description('revert what is under way, start nothing more, break the seals')
+    .description(
+      'revert what is under way and start nothing more; what was begun stays sealed until the team commits',
+    )
     .option('--reason <text>', 'why', 'asked for at the command line')
     .action((id: string, options: { reason: string }) => act((context) => abort(id, options, context)));
 }
@@ -94,8 +105,14 @@ function addReportCommands(days: Command, act: Act): void {
     .command('report')
     .argument('<id>', 'id of a game day that has ended')
     .description('what it showed and what is to be done')
-    .option('--output <format>', 'markdown or json', 'markdown')
-    .action((id: string, options: { output: string }) => act((context) => report(id, options, context)));
+    .addOption(
+      new Option(
+        '--output <format[=path]>',
+        `${REPORTS.join(', ')}; with =path into a file; repeatable; markdown unless another goes to stdout`,
+      ).argParser(collect),
+    )
+    .addHelpText('after', examples(['game-days report ID', 'game-days report ID --output html=day.html']))
+    .action((id: string, options: { output?: string[] }) => act((context) => report(id, options, context)));
   days
     .command('compare')
     .arguments('<id> [other]')
@@ -112,16 +129,27 @@ function addReportCommands(days: Command, act: Act): void {
 const follow = (context: CommandContext, work: (client: ApiClient) => Promise<ExitCode>): Promise<ExitCode> =>
   context.withServer(work, { worker: true });
 
-function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {
+interface ListOptions {
+  name?: string;
+  state?: string;
+  output: string;
+}
+
+function list(options: ListOptions, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
+  const query = new URLSearchParams({
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.state === undefined ? {} : { state: parseChoice('--state', options.state, GAME_DAY_STATES) }),
+  });
   return context.withServer(async (client) => {
     const rows: DayView[] = [];
-    for await (const row of client.pages<DayView>('/v1/game-days')) rows.push(row);
+    for await (const row of client.pages<DayView>(`/v1/game-days?${query.toString()}`)) rows.push(row);
     if (format === 'json') context.out(`${JSON.stringify(rows, null, 2)}\n`);
     else if (rows.length > 0) {
       const cells = rows.map((day) => [day.id, day.name, day.blind ? 'blind' : '', day.state, day.createdAt]);
       context.out(table(['id', 'name', '', 'state', 'created'], cells));
-    } else {
+    } else if (query.size > 0) context.note('no game day is like that');
+    else {
       context.note(
         `no game days yet; try: ${context.command('game-days start experiments/gamedays/autumn.yaml')}`,
       );
@@ -243,22 +271,57 @@ function commit(
   options: { run: string; verdict: string; author: string },
   context: CommandContext,
 ): Promise<ExitCode> {
-  const verdict: unknown = parse(readTextFile(context.path(options.verdict), options.verdict));
-  return step(id, '/commit', { run: options.run, author: options.author, verdict }, context);
+  const documents = parseDocuments(
+    readTextFile(context.path(options.verdict), options.verdict),
+    options.verdict,
+  );
+  if (documents.length > 1) {
+    const message = `one verdict is needed; the file has ${documents.length} documents`;
+    throw new InputError([{ pointer: '', file: options.verdict, message }]);
+  }
+  const [verdict] = documents;
+  const body = { run: options.run, author: options.author, verdict: verdict.value };
+  return step(id, '/commit', body, context).catch(verdictLocated(locatorOf(verdict, options.verdict)));
 }
+
+/** What the server finds in the verdict is told at the lines of its file. */
+const verdictLocated =
+  (locate: (issues: InputIssue[]) => InputIssue[]) =>
+  (error: unknown): never => {
+    if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error;
+    throw new InputError(
+      error.problem.errors.flatMap((issue) =>
+        issue.pointer.startsWith('/verdict')
+          ? locate([{ ...issue, pointer: issue.pointer.slice('/verdict'.length) }])
+          : [issue.pointer === '/run' ? { ...issue, pointer: '--run' } : issue],
+      ),
+    );
+  };
 
 const abort = (id: string, body: { reason: string }, context: CommandContext): Promise<ExitCode> =>
   follow(context, async (client) => {
     await client.json('POST', address(id, '/abort'), body);
-    await followDay(client, id, true, context);
+    await followDay(client, id, false, context);
     return EXIT.passed;
   });
 
-function report(id: string, options: { output: string }, context: CommandContext): Promise<ExitCode> {
-  const format = parseChoice('--output', options.output, ['markdown', 'json']);
+async function report(
+  id: string,
+  options: { output?: string[] },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const outputs = parseOutputs(
+    options.output,
+    context.path,
+    (name) => parseChoice('--output', name, REPORTS),
+    'markdown',
+  );
   return context.withServer(async (client) => {
-    const made = await client.request('GET', address(id, `/report?format=${format}`));
-    context.out(format === 'json' ? `${JSON.stringify(await made.json(), null, 2)}\n` : await made.text());
+    for (const { format, path } of outputs) {
+      const made = await client.request('GET', address(id, `/report?format=${format}`));
+      const text = format === 'json' ? `${JSON.stringify(await made.json(), null, 2)}\n` : await made.text();
+      deliver(path, format, text, context);
+    }
     return EXIT.passed;
   });
 }
@@ -292,12 +355,16 @@ const verify = (id: string, context: CommandContext): Promise<ExitCode> =>
       return EXIT.inconclusive;
     }
     let exitCode: ExitCode = EXIT.passed;
-    for (const { run, seal } of sealed) {
-      if (run === null) continue;
+    for (const { run, seal, sealed: holds } of sealed) {
+      if (holds || run === null) {
+        context.out(`sealed  ${run ?? 'not begun yet'} ${seal}\n`);
+        exitCode = worstExit([exitCode, EXIT.inconclusive]);
+        continue;
+      }
       const text = await (await client.request('GET', address(id, `/seals/${run}`))).arrayBuffer();
-      const holds = createHash('sha256').update(Buffer.from(text)).digest('hex') === seal;
-      context.out(`${holds ? 'ok  ' : 'DIFFERS'} ${run} ${seal}\n`);
-      if (!holds) exitCode = EXIT.failed;
+      const same = createHash('sha256').update(Buffer.from(text)).digest('hex') === seal;
+      context.out(`${same ? 'ok     ' : 'DIFFERS'} ${run} ${seal}\n`);
+      if (!same) exitCode = worstExit([exitCode, EXIT.failed]);
     }
     return exitCode;
   });

@@ -35,12 +35,14 @@ export const parseReportOutputs = (
 
 /**
  * @param toFormat the format of a name; throws for an unknown one
+ * @param otherwise what goes to stdout when nothing else does
  * @throws InputError for a path that can't be written, or two outputs in one place
  */
 export function parseOutputs<Format>(
   specifications: readonly string[] | undefined,
   toPath: (path: string) => string,
   toFormat: (name: string) => Format,
+  otherwise = 'text',
 ): Output<Format>[] {
   const outputs = (specifications ?? []).map((specification): Output<Format> => {
     const at = specification.indexOf('=');
@@ -55,7 +57,7 @@ export function parseOutputs<Format>(
     requireWritable(path, written);
     return { format, path };
   });
-  if (outputs.every((output) => output.path !== undefined)) outputs.unshift({ format: toFormat('text') });
+  if (outputs.every((output) => output.path !== undefined)) outputs.unshift({ format: toFormat(otherwise) });
   refuseSamePlace(outputs);
   return outputs;
 }

@@ -1,5 +1,9 @@
-/** `runs list|show|watch|abort|report|clear`. */
+/** `runs list|show|watch|abort|report|evidence|clear`. */
 import type { Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InputError } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
 import type { ApiClient, RunView } from './api-client.js';
@@ -59,6 +63,13 @@ export function addRunsCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['runs report ID', 'runs report ID --output markdown=result.md']))
     .action((id: string, options: { output?: string[] }) => act((context) => report(id, options, context)));
   runs
+    .command('evidence')
+    .argument('<id>', 'id of a run')
+    .description('write what was observed to an Arrow file; of a paced run under way, what was so far')
+    .option('--to <file>', 'where to; ID.arrow in the working folder when left out')
+    .addHelpText('after', examples(['runs evidence ID', 'diagnose --evidence ID.arrow']))
+    .action((id: string, options: { to?: string }) => act((context) => evidence(id, options, context)));
+  runs
     .command('clear')
     .argument('<id>', 'id of a run that ended as rollback-failed')
     .description('lift the block that a failed undo leaves on its fabric')
@@ -92,7 +103,8 @@ const show = (id: string, context: CommandContext): Promise<ExitCode> =>
   context.withServer(async (client) => {
     const run = await client.json<RunView>('GET', address(id));
     context.out(`${JSON.stringify(run, null, 2)}\n`);
-    context.note(`next: ${context.command(`runs ${run.final ? 'report' : 'watch'} ${run.id}`)}`);
+    const next = run.final ? (run.sealed ? 'evidence' : 'report') : 'watch';
+    context.note(`next: ${context.command(`runs ${next} ${run.id}`)}`);
     return EXIT.passed;
   });
 
@@ -138,6 +150,28 @@ async function report(
   });
 }
 
+/** What the team of a blind day works from, and anybody else who wants to look for themselves. */
+function evidence(id: string, options: { to?: string }, context: CommandContext): Promise<ExitCode> {
+  const named = options.to ?? `${id}.arrow`;
+  const path = context.path(named);
+  return context.withServer(async (client) => {
+    const { final } = await client.json<RunView>('GET', address(id));
+    const { headers, body } = await client.request(
+      'GET',
+      address(id, final ? '/evidence' : '/evidence/live'),
+    );
+    const until = headers.get('evidence-until');
+    try {
+      await pipeline(Readable.fromWeb(body as never), createWriteStream(path));
+    } catch (error) {
+      throw InputError.at('--to', `${named} can't be written: ${(error as Error).message}`);
+    }
+    context.note(until === null ? `evidence: ${named}` : `evidence of the first ${until} s: ${named}`);
+    context.note(`next: ${context.command(`diagnose --evidence ${named}`)}`);
+    return EXIT.passed;
+  });
+}
+
 const clear = (id: string, options: { reason: string }, context: CommandContext): Promise<ExitCode> =>
   context.withServer(async (client) => {
     await client.json('POST', address(id, '/clear'), options);
@@ -148,6 +182,6 @@ const clear = (id: string, options: { reason: string }, context: CommandContext)
 function runTable(runs: readonly RunView[]): string {
   return table(
     ['id', 'experiment', 'fabric', 'seed', 'state', 'created'],
-    runs.map((run) => [run.id, run.experiment, run.fabric, String(run.seed), run.state, run.createdAt]),
+    runs.map((run) => [run.id, run.experiment, run.fabric, String(run.seed ?? ''), run.state, run.createdAt]),
   );
 }

@@ -6,7 +6,7 @@ import { InputError } from '../kernel/problem.js';
 import { nearestHint } from '../kernel/nearest.js';
 import type { FabricDefinition, FabricSpec } from './contract/definition.js';
 import type { Fabric } from './contract/fabric.js';
-import type { FabricProcesses } from './contract/fabric-processes.js';
+import type { FabricInstance, FabricProcesses } from './contract/fabric-processes.js';
 import type { LabBuilder } from './contract/lab-builder.js';
 import { linuxDriver } from './linux/driver.js';
 import { prometheusDriver } from './prometheus/driver.js';
@@ -21,10 +21,10 @@ export interface FabricDriver {
   schema: z.ZodType;
   /**
    * @param seed of the run: everything random about the fabric is drawn from it
-   * @param instance names this opening for ever: a fabric that outlives its opener is found by it again
+   * @param instance a fabric that outlives its opener is found by it again
    * @throws InputError with pointers into the Fabric document
    */
-  create(definition: FabricDefinition, seed: number, instance?: string): Promise<Fabric>;
+  create(definition: FabricDefinition, seed: number, instance?: FabricInstance): Promise<Fabric>;
   /** Nothing can be injected into its fabrics, and all that they need is to be read. */
   watchOnly?: boolean;
   /**
@@ -63,7 +63,7 @@ export function fabricDriver(name: string): FabricDriver {
 export const openFabric = (
   document: { metadata: { name: string }; spec: FabricSpec },
   seed: number,
-  instance?: string,
+  instance?: FabricInstance,
 ): Promise<Fabric> =>
   fabricDriver(document.spec.driver).create(
     { name: document.metadata.name, spec: document.spec },

@@ -4,7 +4,10 @@
  * All that follows from one look (runs, progress, seals broken, the end) is written in one transaction, and a run has the
  * id that was drawn when the day was asked for, so a process that dies in between has done nothing or everything. Runs go
  * through the queue of all runs; a run that is stored but was not queued is queued by a worker's sweep. A run on which an
- * undo failed ends the day: nothing more is injected, and the seals are broken, since what is in place must be known.
+ * undo failed ends the day: nothing more is injected, and its seal is broken, since what is in place must be known.
+ *
+ * An abort breaks no other seal, or anybody could read the truth by stopping the day: it waits for the diagnoses of what
+ * was begun, as it would have without.
  */
 import {
   Injectable,
@@ -20,8 +23,15 @@ import { isFinal } from '../runs/run.machine.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
 import type { Scorecard } from '../scoring/scorecard.js';
 import { stagePlans } from './conduct/stage-plans.js';
-import { allOver, nextSteps, type ItemFact, type Judge, type StagePlan } from './conduct/stages.js';
-import { GameDayEntity, GameDayItemEntity, isSealed, type GameDayState } from './game-day.entity.js';
+import {
+  allOver,
+  nextSteps,
+  type GameDayState,
+  type ItemFact,
+  type Judge,
+  type StagePlan,
+} from './conduct/stages.js';
+import { GameDayEntity, GameDayItemEntity, isSealed, type StageProgress } from './game-day.entity.js';
 
 const LOOK_MS = 500;
 
@@ -112,8 +122,10 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
       if (step.state === 'running') stage.startedAt = now.toISOString();
       if (step.state === 'done' || step.state === 'skipped') stage.endedAt = now.toISOString();
     }
-    const due = items.filter((item) => item.committedAt !== null && factOf(look, item) === 'ended');
-    await breakSeals(look, due);
+    await breakSeals(
+      look,
+      items.filter((item) => mayOpen(look, item)),
+    );
     day.state = stateOf(look);
     if (day.state === 'completed') day.endedAt = now;
     return started;
@@ -154,23 +166,48 @@ async function judgeOf({ manager, day, items, runs }: Look, stages: readonly Sta
   };
 }
 
-/** Reverts what is under way; the day has ended when all of it has. */
+/** Reverts what is under way; the day has ended when all of it has, and on a blind day the team has said what it was. */
 async function stop(look: Look): Promise<string[]> {
   const { manager, day, items, runs, now } = look;
   let open = 0;
   for (const run of runs.values()) {
     if (isFinal(run.state)) continue;
     const asked = await requestAbort(manager, run.id, day.abortReason ?? 'its game day was aborted');
+    Object.assign(run, asked);
     if (!isFinal(asked.state)) open += 1;
   }
-  await breakSeals(look, items);
+  await breakSeals(
+    look,
+    items.filter((item) => mayOpen(look, item)),
+  );
   day.reason = day.abortReason;
-  day.state = open === 0 ? 'aborted' : 'running';
+  const undiagnosed = items.some((item) => isSealed(item) && wasBegun(look, item));
+  day.state = open > 0 ? 'running' : undiagnosed ? 'waiting' : 'aborted';
   if (open > 0) return [];
-  for (const stage of day.progress) if (stage.state === 'running') stage.endedAt = now.toISOString();
+  for (const stage of day.progress) endStage(stage, now);
+  if (undiagnosed) return [];
+  await breakSeals(look, items);
   day.endedAt = now;
   return [];
 }
+
+/** On a day that was aborted. */
+function endStage(stage: StageProgress, now: Date): void {
+  if (stage.state === 'running') Object.assign(stage, { state: 'aborted', endedAt: now.toISOString() });
+  else if (stage.state === 'blocked' || stage.state === 'paused') {
+    Object.assign(stage, { state: 'skipped', reason: 'the day was aborted', endedAt: now.toISOString() });
+  }
+}
+
+/** Whether a seal has nothing left to keep: the team has said what it was, or what is in place must be known. */
+function mayOpen(look: Look, item: GameDayItemEntity): boolean {
+  if (look.runs.get(item.runId)?.state === 'rollback-failed') return true;
+  return item.committedAt !== null && factOf(look, item) === 'ended';
+}
+
+/** A run that no worker took has shown nothing that could be diagnosed. */
+const wasBegun = ({ runs }: Look, { runId }: GameDayItemEntity): boolean =>
+  runs.get(runId)?.startedAt != null;
 
 async function breakSeals({ manager, now }: Look, items: readonly GameDayItemEntity[]): Promise<void> {
   for (const item of items.filter(isSealed)) {

@@ -6,6 +6,7 @@ import { tellingText } from '../experiments/definition/game-day-rules.js';
 import type { GameDay, GameDaySpec } from '../experiments/definition/game-day.js';
 import { loadExperiment, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
+import { withJobsAsWritten } from '../experiments/definition/stored.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
@@ -84,7 +85,7 @@ export class GameDayPlanner {
     );
     if (day.blind) {
       const place = spec.fabric === undefined ? '/experiment' : '/fabric';
-      const issues = tellingText(whole, place, run.fabricName);
+      const issues = tellingText(whole, place, fabricTexts(run));
       if (issues.length > 0) throw new InputError(issues);
     }
     return run;
@@ -104,6 +105,17 @@ export class GameDayPlanner {
     const stored = await this.experiments.require(reference, '/experiment');
     return { experimentId: stored.id, definition: stored.definition };
   }
+}
+
+/** What anybody can read of a run's fabric: its name and labels, and with the evidence the names of its jobs. */
+function fabricTexts({ fabricDefinition, definition, fabricName }: RunEntity): string {
+  const document = withJobsAsWritten(fabricDefinition, definition) as {
+    metadata?: { labels?: Record<string, string> };
+    spec?: { jobs?: { name: string }[] };
+  };
+  const labels = Object.entries(document.metadata?.labels ?? {}).flat();
+  const jobs = document.spec?.jobs?.map(({ name }) => name) ?? [];
+  return [fabricName, ...labels, ...jobs].join(' ; ');
 }
 
 function newDay({ value, source }: Loaded<GameDay>, { id, scheduleId }: DayOrigin): GameDayEntity {

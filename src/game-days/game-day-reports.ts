@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { loadGameDay } from '../experiments/definition/load.js';
+import { formatPace, parsePace } from '../fabrics/contract/pace.js';
 import { InputError } from '../kernel/problem.js';
 import { ConflictError } from '../platform/problem/errors.js';
 import type { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';
@@ -15,10 +16,12 @@ import {
   differencesOf,
   judgeHypothesis,
   type Answer,
+  type Course,
   type DayReport,
   type ItemFindings,
 } from './conduct/report.js';
 import { dayItems } from './conduct/stage-plans.js';
+import { timelineOf } from './conduct/timeline.js';
 import { noteView } from './game-day-view.js';
 import { GameDayEntity, GameDayItemEntity, GameDayNoteEntity } from './game-day.entity.js';
 
@@ -46,7 +49,7 @@ export class GameDayReports {
       then === null ? [] : actionItems(then.experiments, then.notes, []).map(({ text }) => text);
     const actions = actionItems(now.experiments, now.notes, earlier);
     const { spec } = loadGameDay(day.definition).value;
-    return {
+    const told: Omit<DayReport, 'timeline'> = {
       id: day.id,
       name: day.name,
       state: day.state,
@@ -55,8 +58,9 @@ export class GameDayReports {
       exitCode: exitCodeOf(day, now.codes),
       startedAt: day.createdAt.toISOString(),
       endedAt: day.endedAt.toISOString(),
+      pace: spec.pace === undefined ? null : formatPace(spec.pace),
       roles: spec.roles,
-      stages: day.progress.map(({ state, reason }, at) => ({ name: spec.stages[at].name, state, reason })),
+      stages: day.progress.map((progress, at) => ({ name: spec.stages[at].name, ...progress })),
       experiments: now.experiments,
       notes: now.notes,
       actions,
@@ -70,6 +74,7 @@ export class GameDayReports {
               actionsGone: earlier.filter((text) => actions.every((action) => action.text !== text)),
             },
     };
+    return { ...told, timeline: timelineOf(told) };
   }
 
   private lastBefore({ name, createdAt }: GameDayEntity): Promise<GameDayEntity | null> {
@@ -96,6 +101,7 @@ export class GameDayReports {
     const cards = new Map(results.map(({ runId, scorecard }) => [runId, scorecard]));
     const { spec } = loadGameDay(day.definition).value;
     const named = dayItems(spec);
+    const moments = await this.momentsOf(ids);
     const experiments: ItemFindings[] = [];
     for (const item of items) {
       const run = runs.get(item.runId);
@@ -103,8 +109,12 @@ export class GameDayReports {
       experiments.push({
         stage: spec.stages[item.stage].name,
         experiment: item.label,
+        fabric: item.draft.fabricName,
         run: run?.id ?? null,
         state: run?.state ?? 'not run',
+        reason: run?.reason ?? null,
+        course: run === undefined ? null : courseOf(run, moments.get(run.id), card),
+        injected: (card?.truth ?? []).map(injectedText),
         scores: scoresOf(card),
         objectives: card?.objectives ?? [],
         hypothesis: judgeHypothesis(named[item.ordinal].spec.hypothesis, card),
@@ -123,6 +133,16 @@ export class GameDayReports {
     return { experiments, notes: notes.map(noteView), codes };
   }
 
+  /** When faults were injected and reverted, by the clock on the wall. */
+  private async momentsOf(runIds: readonly string[]): Promise<Map<string, FaultMoments>> {
+    const rows = await this.dataSource.query<(FaultMoments & { run_id: string })[]>(
+      `SELECT run_id, min(at) FILTER (WHERE type = 'injected') AS injected, max(at) FILTER (WHERE type = 'reverted') AS reverted
+         FROM run_events WHERE run_id = ANY($1::uuid[]) GROUP BY run_id`,
+      [runIds],
+    );
+    return new Map(rows.map((row) => [row.run_id, row]));
+  }
+
   private async teamAnswer(item: GameDayItemEntity): Promise<ItemFindings['team']> {
     if (item.diagnosisId === null || item.committedAt === null) return null;
     const row: DiagnosisEntity = await this.diagnoses.one(item.runId, item.diagnosisId);
@@ -133,6 +153,43 @@ export class GameDayReports {
 
 const exitCodeOf = (day: GameDayEntity, codes: readonly ExitCode[]): ExitCode =>
   worstExit(day.state === 'aborted' ? [...codes, EXIT.aborted] : codes);
+
+interface FaultMoments {
+  injected: Date | null;
+  reverted: Date | null;
+}
+
+function courseOf(
+  { startedAt, endedAt, driver, fabricDefinition }: RunEntity,
+  moments: FaultMoments | undefined,
+  card: Scorecard | null,
+): Course | null {
+  if (startedAt === null || endedAt === null) return null;
+  const injected = moments?.injected ?? null;
+  const detectS = card?.scores.recovery.metrics.time_to_detect_s;
+  // simulated seconds are the wall's where there is a pace; what is as fast as can be has no such moment
+  const pace = driver === 'simulated' ? paceOf(fabricDefinition) : 1;
+  const detected =
+    injected === null || pace === undefined || typeof detectS !== 'number'
+      ? null
+      : new Date(injected.getTime() + (detectS * 1000) / pace);
+  return {
+    startedAt: startedAt.toISOString(),
+    injectedAt: injected?.toISOString() ?? null,
+    detectedAt: detected?.toISOString() ?? null,
+    revertedAt: moments?.reverted?.toISOString() ?? null,
+    endedAt: endedAt.toISOString(),
+  };
+}
+
+function paceOf(fabric: unknown): number | undefined {
+  const { pace } = (fabric as { spec?: { pace?: unknown } }).spec ?? {};
+  return typeof pace === 'string' ? parsePace(pace) : undefined;
+}
+
+/** By the most exact of its names. */
+const injectedText = ({ kind, elements }: Scorecard['truth'][number]): string =>
+  `${kind} at ${elements[0].id}`;
 
 const scoresOf = (card: Scorecard | null): ItemFindings['scores'] => ({
   recovery: card?.scores.recovery.score ?? null,

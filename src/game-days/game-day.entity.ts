@@ -1,10 +1,7 @@
 /** Rows of game days. Table definitions live in migrations/; these classes only map them. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { RunEntity } from '../runs/run.entity.js';
-import type { StageState } from './conduct/stages.js';
-
-export const GAME_DAY_STATES = ['running', 'waiting', 'completed', 'aborted'] as const;
-export type GameDayState = (typeof GAME_DAY_STATES)[number];
+import type { GameDayState, StageState } from './conduct/stages.js';
 
 /** How far a stage is; times are RFC 3339. */
 export interface StageProgress {

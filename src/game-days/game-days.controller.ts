@@ -23,12 +23,14 @@ import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { verdictOf, verdictSchema } from '../runs/diagnoses/verdict-body.js';
-import { markdownReport } from './conduct/report-markdown.js';
+import { DOCUMENT_FORMATS } from '../reports/catalog.js';
 import { gameDayPlan } from './game-day-plan.js';
 import { GameDayPlanner } from './game-day-planner.js';
 import { GameDayReports } from './game-day-reports.js';
 import { gameDayDetails, gameDayView, noteView } from './game-day-view.js';
-import { GAME_DAY_STATES, isSealed, NOTE_KINDS } from './game-day.entity.js';
+import { reportDocument } from './report-document.js';
+import { GAME_DAY_STATES } from './conduct/stages.js';
+import { isSealed, NOTE_KINDS } from './game-day.entity.js';
 import { GameDaysService } from './game-days.service.js';
 
 const listQuery = z.strictObject({
@@ -36,8 +38,9 @@ const listQuery = z.strictObject({
   name: nameSchema.optional(),
   state: z.enum(GAME_DAY_STATES).optional(),
 });
+const GAME_DAY_REPORT_FORMATS = ['json', ...DOCUMENT_FORMATS.map(({ name }) => name)];
 const reportQuery = z.strictObject({
-  format: z.enum(['json', 'markdown']).default('json'),
+  format: z.enum(GAME_DAY_REPORT_FORMATS).default('json'),
   with: z.uuid().optional(),
 });
 const person = z.string().min(1).max(200).default('anonymous');
@@ -181,7 +184,10 @@ export class GameDaysController {
 
   @Post(':id/abort')
   @HttpCode(202)
-  @ApiOperation({ summary: 'revert what is under way, start nothing more, break the seals' })
+  @ApiOperation({
+    summary:
+      'revert what is under way and start nothing more; what was begun stays sealed until the team commits',
+  })
   async abort(@Param('id') id: string, @Body() body: unknown) {
     const { reason } = parseBody(abortBody, body);
     return gameDayView(await this.days.abort(id, reason));
@@ -197,8 +203,8 @@ export class GameDaysController {
 
   @Get(':id/report')
   @ApiOperation({ summary: 'what it showed, what is to be done, and how the last one went' })
-  @ApiProduces('application/json', 'text/markdown')
-  @ApiQuery({ name: 'format', required: false, enum: ['json', 'markdown'] })
+  @ApiProduces('application/json', ...DOCUMENT_FORMATS.map(({ mediaType }) => mediaType))
+  @ApiQuery({ name: 'format', required: false, enum: GAME_DAY_REPORT_FORMATS })
   @ApiQuery({ name: 'with', required: false, description: 'id of the day to compare with' })
   @ApiResponse({ status: 409, description: 'it has not ended' })
   async report(@Param('id') id: string, @Query() query: Record<string, unknown>, @Res() response: Response) {
@@ -208,8 +214,9 @@ export class GameDaysController {
       day,
       other === undefined ? undefined : await this.days.get(other),
     );
-    if (format === 'json') response.json(report);
-    else response.type('text/markdown; charset=utf-8').send(markdownReport(report));
+    const form = DOCUMENT_FORMATS.find(({ name }) => name === format);
+    if (form === undefined) response.json(report);
+    else response.type(`${form.mediaType}; charset=utf-8`).send(form.render(reportDocument(report)));
   }
 }
 

@@ -15,6 +15,7 @@ import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';
 import { DiagnosesService } from '../runs/diagnoses/diagnoses.service.js';
 import { RunEntity } from '../runs/run.entity.js';
+import type { GameDayState } from './conduct/stages.js';
 import { GameDayConductor } from './game-day-conductor.js';
 import { GameDayPlanner, type PlannedDay } from './game-day-planner.js';
 import {
@@ -22,7 +23,6 @@ import {
   GameDayItemEntity,
   GameDayNoteEntity,
   isSealed,
-  type GameDayState,
   type NoteKind,
 } from './game-day.entity.js';
 
@@ -134,6 +134,8 @@ export class GameDaysService {
     await this.change(id, async (day, manager) => {
       if (day.endedAt !== null)
         throw new ConflictError(`the game day is ${day.state}`, 'nothing goes on any more');
+      if (day.abortRequestedAt !== null)
+        throw new ConflictError('the game day is being aborted', 'nothing goes on any more');
       const names = stageNames(day);
       const paused = names.filter((_, at) => day.progress[at].state === 'paused');
       const wanted = stage ?? (paused.length === 1 ? paused[0] : undefined);
@@ -180,7 +182,7 @@ export class GameDaysService {
         );
       }
       const run = await manager.findOneByOrFail(RunEntity, { id: runId });
-      const row = this.diagnoses.rowOf(run, author, verdict);
+      const row = this.diagnoses.rowOf(run, author, verdict, '/verdict');
       await manager.insert(DiagnosisEntity, row);
       await manager.update(
         GameDayItemEntity,
@@ -193,7 +195,7 @@ export class GameDaysService {
     return this.items.findOneByOrFail({ gameDayId: id, ordinal });
   }
 
-  /** Reverts what is under way and starts nothing more; seals are broken. Asking again changes nothing. */
+  /** Reverts what is under way and starts nothing more; what was begun stays sealed until it is diagnosed. Asking again changes nothing. */
   async abort(id: string, reason: string): Promise<GameDayEntity> {
     await this.change(id, async (day, manager) => {
       if (day.state === 'completed') {
@@ -221,7 +223,8 @@ export class GameDaysService {
       );
     }
     if (isSealed(item)) {
-      throw new ConflictError('the seal holds', `POST /v1/game-days/${day.id}/commit breaks it`);
+      const hint = `POST /v1/game-days/${day.id}/commit breaks it`;
+      throw new ConflictError(`the seal of run ${item.runId} holds`, hint);
     }
     return item.sealedText;
   }

@@ -112,7 +112,7 @@ describe('a value', () => {
     const { error } = bounds.safeParse(given);
     expect(describeIssues(error!, bounds, given).map(({ message }) => message)).toEqual([
       'the text must not be empty',
-      'at most 1 entry is needed',
+      'at most 1 entry is allowed',
       '0 is not allowed; it must be more than 0',
       'name one',
     ]);

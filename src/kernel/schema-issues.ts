@@ -47,7 +47,10 @@ export function describeIssues(
   place: IssuePlace = {},
 ): InputIssue[] {
   const root = inputJsonSchema(schema);
-  return error.issues.flatMap((issue) => describe(issue, [], root, value, place));
+  const found = error.issues.flatMap((issue) => describe(issue, [], root, value, place));
+  // a number that is none for two reasons is wrong once
+  const said = found.map(({ pointer, message }) => `${pointer} ${message}`);
+  return found.filter((_, at) => said.indexOf(said[at]) === at);
 }
 
 function describe(
@@ -97,24 +100,28 @@ function describe(
       return closestAlternative(issue.errors).flatMap((inner) => describe(inner, path, root, value, place));
     }
     case 'invalid_type':
-      if (actual === undefined) {
-        // A schema may say itself what is amiss without the value.
-        if (!issue.message.startsWith('Invalid input')) return [at(path, issue.message)];
-        const key = String(path.at(-1) ?? '');
-        return [
-          at(
-            path,
-            `${key === '' ? 'a value' : `"${key}"`} is missing; it must be ${article(issue.expected)}`,
-          ),
-        ];
-      }
-      return [at(path, `expected ${article(issue.expected)}, found ${shown(actual)}`)];
+      return [at(path, typeMessage(issue, path, actual))];
+    case 'invalid_format':
+      if (issue.format !== 'uuid') return [at(path, issue.message)];
+      return [at(path, `${shown(actual)} is no id`, 'an id is 36 characters, as lists and answers show it')];
     case 'too_small':
     case 'too_big':
       return [at(path, boundMessage(issue, actual) ?? issue.message)];
     default:
       return [at(path, issue.message.replace(/^Invalid input: /, ''))];
   }
+}
+
+/** What is missing, or of the wrong type; a schema may say itself what is amiss. */
+function typeMessage(
+  { expected, message }: z.core.$ZodIssueInvalidType,
+  path: readonly PropertyKey[],
+  actual: unknown,
+): string {
+  if (!message.startsWith('Invalid input')) return message;
+  if (actual !== undefined) return `expected ${article(expected)}, found ${shown(actual)}`;
+  const key = String(path.at(-1) ?? '');
+  return `${key === '' ? 'a value' : `"${key}"`} is missing; it must be ${article(expected)}`;
 }
 
 /** What is allowed where a bound was missed; undefined where the schema has words of its own for it. */
@@ -125,11 +132,12 @@ function boundMessage(
   if (!/^Too (small|big): /.test(issue.message)) return undefined;
   const [bound, edge] = issue.code === 'too_small' ? [issue.minimum, 'at least'] : [issue.maximum, 'at most'];
   const beyond = issue.code === 'too_small' ? 'more than' : 'less than';
+  const wanted = issue.code === 'too_small' ? 'needed' : 'allowed';
   const limit = `${issue.inclusive === false ? beyond : edge} ${String(bound)}`;
   if (issue.origin === 'string')
-    return bound === 1 ? 'the text must not be empty' : `a text of ${limit} characters is needed`;
+    return bound === 1 ? 'the text must not be empty' : `a text of ${limit} characters is ${wanted}`;
   if (issue.origin === 'array' || issue.origin === 'set')
-    return `${limit} ${bound === 1 ? 'entry is' : 'entries are'} needed`;
+    return `${limit} ${bound === 1 ? 'entry is' : 'entries are'} ${wanted}`;
   return `${shown(actual)} is not allowed; it must be ${limit}`;
 }
 

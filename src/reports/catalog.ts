@@ -1,10 +1,13 @@
 /**
- * The catalogue of report formats, of runs, gates and parity checks: one renderer a file, one line here. `--output` and the REST
+ * The catalogue of report formats, of runs, gates, parity checks and game days: one renderer a file, one line here. `--output` and the REST
  * report route read it.
  */
 import { InputError } from '../kernel/problem.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import type { ReportFormat } from './common/report.js';
+import type { DocumentFormat } from './document/format.js';
+import { documentHtml } from './document/html.js';
+import { documentMarkdown } from './document/markdown.js';
 import type { GateFormat } from './gate/format.js';
 import { gateGithub } from './gate/github.js';
 import { gateJson } from './gate/json.js';
@@ -34,6 +37,9 @@ export const GATE_FORMATS: readonly GateFormat[] = [
 ];
 
 export const PARITY_FORMATS: readonly ParityFormat[] = [parityText, parityJson, parityMarkdown, parityJunit];
+
+/** Of what people read, such as a game day's report. */
+export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [documentMarkdown, documentHtml];
 
 /**
  * @param pointer JSON pointer or flag that named the format

@@ -126,7 +126,7 @@ export class RunExecutor {
 
   private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
     const experiment = experimentFromStored(run.definition);
-    const fabric = await this.openStored(run, run.id);
+    const fabric = await this.openStored(run, true);
     try {
       const judgement = await runDrill({
         plan: withRunIds(run.plan, run.id),
@@ -209,7 +209,7 @@ export class RunExecutor {
   private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
     let fabric: Fabric;
     try {
-      fabric = await this.openStored(run, run.id);
+      fabric = await this.openStored(run, true);
     } catch (error) {
       return [`the fabric can't be opened: ${messageOf(error)}`];
     }
@@ -249,9 +249,10 @@ export class RunExecutor {
     }));
   }
 
-  /** @param instance what a fabric that outlives this worker is found by again */
-  private openStored(run: RunEntity, instance?: string): Promise<Fabric> {
+  /** @param isFoundAgain whether a fabric that outlives this worker is to be found by the next one */
+  private openStored(run: RunEntity, isFoundAgain = false): Promise<Fabric> {
     const fabric = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
+    const instance = isFoundAgain ? { name: run.id, sealed: run.sealed } : undefined;
     return this.settings.openFabric(fabric, run.seed, instance);
   }
 }

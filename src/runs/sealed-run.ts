@@ -24,7 +24,7 @@ export function refuseSealed(run: RunEntity, what: string): void {
   if (!run.sealed) return;
   throw new ConflictError(
     `the ${what} of run ${run.id} is sealed until the team has committed its diagnosis`,
-    `POST /v1/game-days/${run.gameDayId ?? '{id}'}/commit`,
+    `POST /v1/game-days/${run.gameDayId ?? '{id}'}/commit breaks the seal`,
   );
 }
 

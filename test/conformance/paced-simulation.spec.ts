@@ -58,11 +58,20 @@ describe('a paced simulation', () => {
 
   const open = async (
     spec: object,
-    { instance = randomUUID(), pace = FASTEST, leaseMs = 60_000, abandonedMs = 60_000 } = {},
+    { instance = randomUUID(), sealed = false, pace = FASTEST, leaseMs = 60_000, abandonedMs = 60_000 } = {},
   ): Promise<PacedFabric> => {
     const definition = { name: 'paced', spec: fabricSpecSchema.parse({ ...spec, driver: 'simulated' }) };
     const standIn = () => createSimulatedFabric(definition, 1);
-    const options = { instance, pace, leaseMs, abandonedMs, standIn, program: program.entry, base: folder };
+    const options = {
+      instance,
+      sealed,
+      pace,
+      leaseMs,
+      abandonedMs,
+      standIn,
+      program: program.entry,
+      base: folder,
+    };
     const fabric = await openPaced(definition, 1, options);
     opened.push(fabric);
     return fabric;
@@ -114,7 +123,7 @@ describe('a paced simulation', () => {
 
   it('outlives its driver: the next one finds what is in place and reverts it, and the first can change nothing any more', async () => {
     const instance = randomUUID();
-    const first = await open(SMALL, { instance });
+    const first = await open(SMALL, { instance, sealed: true });
     const before = await first.readBack(cut);
     await first.startJobs();
     await first.advance(1e9);
@@ -123,6 +132,7 @@ describe('a paced simulation', () => {
     expect(await shown(instance)).toMatchObject({
       state: 'up',
       pace: '1000x',
+      sealed: true,
       inPlace: ['held'],
       nowNs: 1e9,
     });

@@ -3,7 +3,7 @@
  * through one process that runs them all; a blind day is begun by a process of its own, as a person would.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cli, type CliResult, type CliSession } from '../support/cli.js';
@@ -27,6 +27,26 @@ const openDay = document('GameDay', 'autumn', {
   stages: [stage('warm-up'), stage('harder', { pause: 'Ready?' })],
 });
 const blindDay = document('GameDay', 'night', { blind: true, stages: [stage('one')] });
+
+/** What a paced simulation of a sealed run leaves behind. @returns the folder of all */
+function leavePacedLog(base: string, instance: string): string {
+  const all = join(base, `fabricdrill-paced-${process.getuid!()}`);
+  const own = join(all, instance);
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const startedAt = new Date().toISOString();
+  const record = {
+    instance,
+    sealed: true,
+    fabric: 'small',
+    pace: 10,
+    process: '1-0',
+    startedAt,
+    state: 'ended',
+  };
+  writeFileSync(join(own, 'record.json'), JSON.stringify(record));
+  writeFileSync(join(own, 'journal.jsonl'), '{"at":"","nowNs":0,"did":"applied","id":"link-down/0"}\n');
+  return all;
+}
 
 const [backend] = queueBackends('game days at the command line');
 
@@ -78,7 +98,8 @@ describe('the command line', () => {
     const begun = await run('game-days', 'start', 'autumn.yaml');
     expect([begun.exitCode, begun.stderr]).toEqual([0, expect.stringContaining('Ready?')]);
     const id = idIn(begun.stdout);
-    expect(await ok('game-days', 'list')).toMatch(new RegExp(`${id} +autumn +waiting`));
+    expect(await ok('game-days', 'list', '--state', 'waiting')).toMatch(new RegExp(`${id} +autumn +waiting`));
+    expect(await ok('game-days', 'list', '--state', 'aborted')).toBe('');
     expect(JSON.parse(await ok('game-days', 'show', id))).toMatchObject({ state: 'waiting' });
     expect(await ok('game-days', 'note', id, 'order a fiber', '--author', 'ada', '--action')).toContain(
       'action',
@@ -104,11 +125,31 @@ describe('the command line', () => {
     const id = idIn(begun.stdout);
     const runId = /commit \S+ --run (\S+)/.exec(begun.stderr)![1];
     const early = await run('game-days', 'verify', id);
-    expect([early.exitCode, early.stderr]).toEqual([
-      expect.any(Number),
-      expect.stringContaining('seal holds'),
+    expect([early.exitCode, early.stdout]).toEqual([3, expect.stringContaining(`sealed  ${runId}`)]);
+    const refused = await run('runs', 'report', runId);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`game-days commit ${id} --run ${runId} --verdict FILE breaks the seal`),
     ]);
-    expect(early.exitCode).not.toBe(0);
+    expect(await ok('runs', 'list')).toMatch(new RegExp(`${runId} +sealed +small +ended`));
+    expect((await run('runs', 'evidence', runId, '--to', 'seen.arrow')).stderr).toContain('seen.arrow');
+    expect(await ok('diagnose', '--evidence', 'seen.arrow')).toContain('FAULT FOUND');
+    const pacedFolder = leavePacedLog(folder, runId);
+    const log = await run('fabrics', 'log', runId);
+    expect([log.exitCode, log.stdout, log.stderr]).toEqual([
+      2,
+      '',
+      expect.stringContaining('is sealed until'),
+    ]);
+    writeFileSync(join(folder, 'broken.yaml'), 'faultFound: true\nculprits: [\n');
+    writeFileSync(join(folder, 'wrong.verdict.yaml'), 'faultFound: true\nculprits:\n  - kind: link-dwn\n');
+    for (const [file, complaint] of [
+      ['broken.yaml', /^error: broken\.yaml:3:1: this is no valid YAML/],
+      ['wrong.verdict.yaml', /^error: wrong\.verdict\.yaml:3:11 \/culprits\/0\/kind: .*"link-down"\?\)$/m],
+    ] as const) {
+      const wrong = await run('game-days', 'commit', id, '--run', runId, '--verdict', file);
+      expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringMatching(complaint)]);
+    }
     writeFileSync(join(folder, 'verdict.yaml'), yamlOf({ faultFound: false, culprits: [] }));
     const commit = [
       'game-days',
@@ -124,6 +165,11 @@ describe('the command line', () => {
     expect((await run(...commit)).exitCode).toBe(0);
     expect(await ok('game-days', 'verify', id)).toMatch(new RegExp(`^ok +${runId} [0-9a-f]{64}`));
     expect(await ok('game-days', 'report', id, '--output', 'json')).toContain('"night shift"');
+    await ok('game-days', 'report', id, '--output', 'html=day.html');
+    const page = readFileSync(join(folder, 'day.html'), 'utf8');
+    expect(page).toMatch(/<svg [^]*the team committed its diagnosis at[^]*no fault \(night shift\)/);
+    expect(await ok('fabrics', 'log', runId)).toContain('"did":"applied"');
+    rmSync(pacedFolder, { recursive: true });
   });
 
   it('stores a schedule of game days, shows, suspends, resumes and deletes it', async () => {

@@ -100,13 +100,17 @@ describe('a game day', () => {
       pointer: '/spec/stages/0/experiments/0/experiment',
       message: expect.stringContaining('brings its experiments along'),
     });
-    const telling = fabricDocument('link-down-lab');
-    const brings = [experimentDocument('secret', 'link-down-lab'), telling];
     const inTheLab = [{ name: 'one', experiments: [experiment({ experiment: 'secret' })] }];
-    expect(await refused(inTheLab, { blind: true }, ...brings)).toMatchObject({
-      pointer: '/spec/stages/0/experiments/0/experiment',
-      message: expect.stringContaining('everybody sees, says "link-down"'),
-    });
+    const labelled = fabricDocument('lab');
+    Object.assign(labelled.metadata as Json, { labels: { purpose: 'LinkDown drills' } });
+    for (const telling of [fabricDocument('link-down-lab'), labelled]) {
+      const { name } = telling.metadata as { name: string };
+      const brings = [experimentDocument('secret', name), telling];
+      expect(await refused(inTheLab, { blind: true }, ...brings)).toMatchObject({
+        pointer: '/spec/stages/0/experiments/0/experiment',
+        message: expect.stringContaining('everybody sees, says "link-down"'),
+      });
+    }
     const plan = dayDocument('planned', [{ name: 'one', experiments: [experiment()] }], { pace: '3x' });
     const planned = await client.yaml('POST', '/v1/game-days/plan', stringify(plan));
     expect([planned.status, planned.body]).toEqual([
@@ -322,21 +326,37 @@ describe('a game day', () => {
     expect(scored.every(({ explainability }) => explainability !== null)).toBe(true);
   });
 
-  it('that is aborted starts nothing more and opens its seals', async () => {
-    const stages = [{ name: 'one', pause: 'Ready?', experiments: [experiment({ experiment: 'secret' })] }];
+  it('that is aborted starts nothing more, and tells what was begun when the team has committed its diagnosis', async () => {
+    const one = { experiments: [experiment({ experiment: 'secret' })] };
+    const stages = [
+      { name: 'one', ...one },
+      { name: 'two', pause: 'Ready?', ...one },
+    ];
     const address = await begin(
       dayDocument('stopped', stages, { blind: true }),
       experimentDocument('secret', 'small'),
     );
-    await inState(address, 'waiting');
+    await until(async () => (await show(address)).stages[1].state === 'paused', 'the pause', PATIENCE_MS);
     expect((await client.post(`${address}/abort`, { reason: 'fire drill' })).body).toMatchObject({
-      state: 'aborted',
+      state: 'waiting',
       reason: 'fire drill',
+      final: false,
     });
     expect((await client.post(`${address}/continue`)).status).toBe(409);
+    const sealed = await show(address);
+    expect(sealed).toMatchObject({ definition: null, stages: [{ state: 'done' }, { state: 'skipped' }] });
+    const [{ run }] = sealed.stages[0].experiments as { run: string }[];
+    expect((await client.get(`/v1/runs/${run}/scorecard`)).status).toBe(409);
+    expect((await client.get(`${address}/seals/${run}`)).status).toBe(409);
+    expect((await client.get(`${address}/report`)).status).toBe(409);
+
+    const verdict = { faultFound: null, culprits: [] };
+    expect((await client.post(`${address}/commit`, { run, verdict })).body).toMatchObject({ sealed: false });
     const shown = await show(address);
+    expect(shown).toMatchObject({ state: 'aborted', final: true });
     expect(shown.definition).not.toBeNull();
-    expect(shown.stages[0].experiments).toMatchObject([{ run: null, sealed: false, name: 'secret' }]);
-    expect((await client.get(`${address}/report`)).body).toMatchObject({ exitCode: 4 });
+    expect(shown.stages[1].experiments).toMatchObject([{ run: null, sealed: false, name: 'secret' }]);
+    const report = (await client.get(`${address}/report`)).body;
+    expect(report).toMatchObject({ exitCode: 4, experiments: [{ team: { faultFound: null } }, {}] });
   });
 });

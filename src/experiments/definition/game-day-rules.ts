@@ -2,10 +2,11 @@
  * What the shape of a game day's file does not say: stages that wait in a circle, conditions on what comes later, and
  * blind days whose public texts give away what is going to be injected.
  *
- * Whether a text is telling is judged by words: names of fault kinds and of the day's own experiments. A hint that people
- * would read out of other words is not found.
+ * Whether a text is telling is judged by names: those of fault kinds, however they are written together, and as words those
+ * of the day's own experiments. A hint that people would read out of other words is not found.
  */
 import { FAULT_KINDS } from '../../faults/catalog.js';
+import { contradictionIssue } from '../../gate/contradiction.js';
 import { parseObjective, parseObjectives } from '../../gate/objective.js';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
 import { InputError, type InputIssue } from '../../kernel/problem.js';
@@ -15,12 +16,13 @@ import { labelOf, waitsFor, type GameDay, type GameDaySpec, type StageSpec } fro
 export function checkGameDay({ metadata, spec }: GameDay): void {
   const issues = [
     ...repeated(spec),
+    ...repeatedPeople(spec),
     ...expressions(spec),
     ...unknownStages(spec),
     ...(spec.blind ? telling(metadata.name, spec) : []),
   ];
   if (issues.length === 0) issues.push(...circles(spec.stages));
-  if (issues.length === 0) issues.push(...conditions(spec.stages));
+  if (issues.length === 0) issues.push(...conditions(spec.stages), ...contradictions(spec.stages));
   if (issues.length > 0) throw new InputError(issues);
 }
 
@@ -43,6 +45,21 @@ function repeated({ stages }: GameDaySpec): InputIssue[] {
     }
   }
   return issues;
+}
+
+function repeatedPeople({ roles }: GameDaySpec): InputIssue[] {
+  const names = roles.map(({ role }) => role);
+  return roles.flatMap(({ role, people }, at): InputIssue[] => {
+    if (names.indexOf(role) !== at) {
+      const message = `an earlier role is "${role}" too`;
+      return [{ pointer: `/spec/roles/${at}/role`, message, hint: 'a role may have several people' }];
+    }
+    return people.flatMap((person, index): InputIssue[] =>
+      people.indexOf(person) === index
+        ? []
+        : [{ pointer: `/spec/roles/${at}/people/${index}`, message: `"${person}" has this role already` }],
+    );
+  });
 }
 
 const issuesOf = (step: () => unknown): InputIssue[] => {
@@ -77,7 +94,11 @@ function unknownStages({ stages }: GameDaySpec): InputIssue[] {
     return [{ pointer, message, ...(hint === undefined ? {} : { hint }) }];
   };
   return stages.flatMap(({ after = [], when }, at) => [
-    ...after.flatMap((name, index) => unknown(`/spec/stages/${at}/after/${index}`, name)),
+    ...after.flatMap((name, index) =>
+      after.indexOf(name) === index
+        ? unknown(`/spec/stages/${at}/after/${index}`, name)
+        : [{ pointer: `/spec/stages/${at}/after/${index}`, message: `"${name}" is named twice` }],
+    ),
     ...when.flatMap(({ stage }, index) => unknown(`/spec/stages/${at}/when/${index}/stage`, stage)),
   ]);
 }
@@ -131,16 +152,49 @@ function conditions(stages: readonly StageSpec[]): InputIssue[] {
   );
 }
 
+/** Conditions and expectations that no figure could meet together. */
+const contradictions = (stages: readonly StageSpec[]): InputIssue[] =>
+  stages.flatMap(({ when, experiments }, at) => [
+    ...contradictoryConditions(when, `/spec/stages/${at}/when`),
+    ...experiments.flatMap(({ hypothesis }, index) =>
+      contradictionIssue(
+        hypothesis.expect.map((expression, place) => ({
+          expression,
+          pointer: `/spec/stages/${at}/experiments/${index}/hypothesis/expect/${place}`,
+        })),
+      ),
+    ),
+  ]);
+
+/** What is said of a stage is said of each of its experiments. */
+function contradictoryConditions(when: StageSpec['when'], pointer: string): InputIssue[] {
+  const placed = when.map((condition, index) => ({
+    ...condition,
+    pointer: `${pointer}/${index}/expression`,
+  }));
+  const subjects = new Map(placed.map((one) => [`${one.stage} ${one.experiment ?? ''}`, one]));
+  const issues = [...subjects.values()].flatMap(({ stage, experiment }) =>
+    contradictionIssue(
+      placed.filter(
+        (one) => one.stage === stage && (one.experiment === undefined || one.experiment === experiment),
+      ),
+    ),
+  );
+  return issues.filter(({ pointer: place }, at) => issues.findIndex((one) => one.pointer === place) === at);
+}
+
 /**
  * A text that anybody can read while a blind day is under way, such as the name of a fabric or of the schedule that begins it.
  * @returns one issue when it names a fault kind or an experiment of the day
  */
 export function tellingText({ stages }: GameDaySpec, pointer: string, text: string): InputIssue[] {
   const plain = plainWords(text);
-  const found = [
-    ...FAULT_KINDS.map(({ name }) => name),
-    ...stages.flatMap(({ experiments }) => experiments.map(({ experiment }) => labelOf({ experiment }))),
-  ].find((word) => plain.includes(plainWords(word)));
+  const letters = lettersOf(text);
+  const found =
+    FAULT_KINDS.map(({ name }) => name).find((kind) => letters.includes(lettersOf(kind))) ??
+    stages
+      .flatMap(({ experiments }) => experiments.map(({ experiment }) => labelOf({ experiment })))
+      .find((word) => plain.includes(plainWords(word)));
   if (found === undefined) return [];
   const message = `the day is blind, and this text, which everybody sees, says "${found}"`;
   return [{ pointer, message, hint: 'use a word that tells nothing, or blind: false' }];
@@ -176,3 +230,6 @@ const plainWords = (text: string): string =>
     .split(/[^a-z0-9]+/)
     .join(' ')
     .trim()} `;
+
+/** What is left of a text without blanks, hyphens and capitals: `linkdown` of LinkDown and of link_down. */
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '');

@@ -67,7 +67,7 @@ const stageSchema = z.strictObject({
   experiments: z
     .array(stageExperimentSchema)
     .min(1, 'a stage with nothing in it does nothing; leave it out')
-    .max(MOST_EXPERIMENTS),
+    .max(MOST_EXPERIMENTS, `a stage has ${MOST_EXPERIMENTS} experiments at most; make two of it`),
 });
 export type StageSpec = z.output<typeof stageSchema>;
 
@@ -90,7 +90,10 @@ export const gameDaySpecSchema = z.strictObject({
     .max(20)
     .default([])
     .describe('who does what: who leads, who diagnoses, who writes down'),
-  stages: z.array(stageSchema).min(1, 'a game day without a stage has nothing to do').max(MOST_STAGES),
+  stages: z
+    .array(stageSchema)
+    .min(1, 'a game day without a stage has nothing to do')
+    .max(MOST_STAGES, `a game day has ${MOST_STAGES} stages at most; make two of it`),
 });
 export type GameDaySpec = z.output<typeof gameDaySpecSchema>;
 

@@ -74,7 +74,7 @@ export function loadDefinitions(text: string, readText: ReadText, file?: string)
       else result.gameDays.push(loaded as Loaded<GameDay>);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      issues.push(...locator(document, file)(error.issues));
+      issues.push(...locatorOf(document, file)(error.issues));
     }
   }
   for (const same of Object.values(result)) issues.push(...repeatedNames(same as Loaded<Definition>[]));
@@ -122,7 +122,7 @@ function loadDocument(
   const place = document.locate === undefined ? { file } : { file, document: { locate: document.locate } };
   if (!parsed.success) throw new InputError(describeIssues(parsed.error, schema, source, place));
   checkMeaning(parsed.data);
-  return { source, value: parsed.data, locate: locator(document, file) };
+  return { source, value: parsed.data, locate: locatorOf(document, file) };
 }
 
 /** What the shape alone does not say. */
@@ -164,7 +164,8 @@ function expectKind(value: unknown, expected: Kind): Kind {
   return kind;
 }
 
-const locator =
+/** Adds file, line and column to issues found in a document. */
+export const locatorOf =
   (document: PlainDocument, file?: string) =>
   (issues: readonly InputIssue[]): InputIssue[] =>
     issues.map((issue) => ({

@@ -2,11 +2,21 @@
  * What a driver can whose fabrics are processes of their own on this machine: show them, and end one.
  */
 
+/** Names one opening of a fabric for ever: one that outlives its opener is found by it again. */
+export interface FabricInstance {
+  /** Such as the id of a run. */
+  name: string;
+  /** What is injected is nobody's to know yet, so that what shows this fabric to people leaves it out. */
+  sealed: boolean;
+}
+
 export interface FabricProcess {
   /** What it was started for, such as the id of a run. */
   instance: string;
   fabric: string;
   pace: string;
+  /** When it was started, what it is for was sealed. */
+  sealed: boolean;
   pid: number;
   /** ISO 8601. */
   since: string;

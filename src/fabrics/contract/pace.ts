@@ -17,15 +17,18 @@ export function parsePace(text: string): number | undefined {
 
 export const formatPace = (pace: number): string => `${pace}x`;
 
+const notAPace = (shown: string): string =>
+  `${shown} is no pace; write ${SLOWEST}x (as slow as the real thing) to ${FASTEST}x`;
+
 /** Schema: text such as `1x` to simulated seconds a second. */
 export const paceSchema = z
-  .string()
+  .string({ error: ({ input }) => (typeof input === 'number' ? notAPace(String(input)) : undefined) })
   .transform((text, context) => {
     const pace = parsePace(text);
     if (pace !== undefined) return pace;
     context.addIssue({
       code: 'custom',
-      message: `"${text}" is no pace; write ${SLOWEST}x (as slow as the real thing) to ${FASTEST}x`,
+      message: notAPace(`"${text}"`),
     });
     return z.NEVER;
   })

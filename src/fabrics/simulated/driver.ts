@@ -6,6 +6,7 @@
  */
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
 import type { Fabric } from '../contract/fabric.js';
+import type { FabricInstance } from '../contract/fabric-processes.js';
 import { createSimulatedFabric } from './create-simulated-fabric.js';
 import { openPaced } from './paced/open-paced.js';
 import { PacedProcesses } from './paced/processes.js';
@@ -14,11 +15,12 @@ export const simulatedDriver = {
   name: 'simulated',
   summary: 'a flow-level simulation of the fabric and its jobs, in simulated time',
   schema: fabricSpecSchema,
-  create: async (definition: FabricDefinition, seed: number, instance?: string): Promise<Fabric> => {
+  create: async (definition: FabricDefinition, seed: number, instance?: FabricInstance): Promise<Fabric> => {
     const inProcess = () => createSimulatedFabric(definition, seed);
     const { pace } = definition.spec;
     if (pace === undefined || instance === undefined) return inProcess();
-    return openPaced(definition, seed, { pace, instance, standIn: inProcess });
+    const { name, sealed } = instance;
+    return openPaced(definition, seed, { pace, instance: name, sealed, standIn: inProcess });
   },
   processes: new PacedProcesses(),
 };

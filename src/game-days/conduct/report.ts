@@ -3,12 +3,14 @@
  * day of the same name went. Pure.
  *
  * Action items are drawn from what failed, so that a day does not end in good intentions: an objective missed, a hypothesis
- * refuted or one that nothing could tell, a run that did not come to its end, and what people noted as an action. An item
+ * refuted or one that nothing could tell, a run that did not come to its end, a fault that the team did not name, and what
+ * people noted as an action. An item
  * that the last day had too is marked, since it was not seen to.
  */
 import { evaluateObjectives, parseObjectives } from '../../gate/objective.js';
 import type { ExitCode } from '../../scoring/exit-codes.js';
 import type { ObjectiveResult, Score, Scorecard } from '../../scoring/scorecard.js';
+import type { Moment } from './timeline.js';
 
 export type HypothesisOutcome = 'held' | 'refuted' | 'unknown' | 'not run';
 
@@ -21,11 +23,27 @@ export interface Answer {
   metrics: Score['metrics'];
 }
 
+/** When it happened, RFC 3339; null where it did not, or could not be told by the clock on the wall. */
+export interface Course {
+  startedAt: string;
+  injectedAt: string | null;
+  /** When telemetry first showed it; null also where the fabric's clock is not the wall's. */
+  detectedAt: string | null;
+  revertedAt: string | null;
+  endedAt: string;
+}
+
 export interface ItemFindings {
   stage: string;
   experiment: string;
+  fabric: string;
   run: string | null;
   state: string;
+  reason: string | null;
+  /** Null for one that did not begin to work. */
+  course: Course | null;
+  /** What was really injected, such as "link-down at link:a--b". */
+  injected: string[];
   scores: { recovery: number | null; isolation: number | null; explainability: number | null };
   objectives: ObjectiveResult[];
   hypothesis: { statement: string; outcome: HypothesisOutcome; figures: ObjectiveResult[] };
@@ -35,7 +53,7 @@ export interface ItemFindings {
 
 export interface ActionItem {
   text: string;
-  from: 'objective' | 'hypothesis' | 'run' | 'note';
+  from: 'objective' | 'hypothesis' | 'run' | 'diagnosis' | 'note';
   /** `stage/experiment`, or who noted it. */
   of: string;
   /** The last day of this name had it too. */
@@ -58,10 +76,21 @@ export interface DayReport {
   exitCode: ExitCode;
   startedAt: string;
   endedAt: string;
+  /** Such as `10x`; null for one that is as fast as can be. */
+  pace: string | null;
   roles: { role: string; people: string[] }[];
-  stages: { name: string; state: string; reason: string | null }[];
+  stages: {
+    name: string;
+    state: string;
+    reason: string | null;
+    startedAt: string | null;
+    endedAt: string | null;
+    continuedAt: string | null;
+    continuedBy: string | null;
+  }[];
   experiments: ItemFindings[];
   notes: { at: string; author: string; kind: string; text: string }[];
+  timeline: Moment[];
   actions: ActionItem[];
   /** Null where no day of this name ended before. */
   comparison: { with: string; endedAt: string; differences: Difference[]; actionsGone: string[] } | null;
@@ -111,10 +140,17 @@ export function actionItems(
         : []),
     ];
   });
+  const unnamed = experiments.flatMap((one) => {
+    const share = one.team?.metrics.top1;
+    if (typeof share !== 'number' || share >= 1) return [];
+    const of = `${one.stage}/${one.experiment}`;
+    const text = `${of}: the team did not name what was injected first; find out what it lacked`;
+    return [{ from: 'diagnosis' as const, of, text }];
+  });
   const noted = notes
     .filter(({ kind }) => kind === 'action')
     .map(({ author, text }) => ({ from: 'note' as const, of: author, text }));
-  return [...items, ...noted].map((item) => ({ ...item, again: earlier.includes(item.text) }));
+  return [...items, ...unnamed, ...noted].map((item) => ({ ...item, again: earlier.includes(item.text) }));
 }
 
 /** What differs between two days, experiment by experiment; those of one day alone are named as such. */

@@ -24,7 +24,12 @@ export interface StagePlan {
   items: readonly number[];
 }
 
-export const STAGE_STATES = ['blocked', 'paused', 'running', 'done', 'skipped'] as const;
+/** `waiting` for people: to continue a stage, or to commit a diagnosis. */
+export const GAME_DAY_STATES = ['running', 'waiting', 'completed', 'aborted'] as const;
+export type GameDayState = (typeof GAME_DAY_STATES)[number];
+
+/** `aborted`: the day was, while the stage was under way; it is not conducted any more then. */
+export const STAGE_STATES = ['blocked', 'paused', 'running', 'done', 'skipped', 'aborted'] as const;
 export type StageState = (typeof STAGE_STATES)[number];
 
 export interface StageFact {

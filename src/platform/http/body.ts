@@ -12,7 +12,10 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   refuseDeepNesting(given);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw new InputError(describeIssues(parsed.error, schema, given));
+  // of an empty body it is said what it should hold
+  const empty = given === undefined ? schema.safeParse({}) : parsed;
+  const [error, value] = empty.success ? [parsed.error, given] : [empty.error, given ?? {}];
+  throw new InputError(describeIssues(error, schema, value));
 }
 
 /** A body that may say why, or be left out. */

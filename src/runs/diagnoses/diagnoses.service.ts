@@ -52,11 +52,12 @@ export class DiagnosesService {
 
   /**
    * A diagnosis that is not stored yet.
+   * @param place pointer of the verdict within what was sent
    * @throws InputError when a culprit is no element of the run's fabric
    */
-  rowOf(run: RunEntity, author: string, verdict: Verdict): DiagnosisEntity {
+  rowOf(run: RunEntity, author: string, verdict: Verdict, place = ''): DiagnosisEntity {
     const { topology, jobs } = fabricOfRun(run);
-    requireKnownCulprits(verdict, knownElements(topology, jobs), () => namesOf(topology));
+    requireKnownCulprits(verdict, knownElements(topology, jobs), () => namesOf(topology), place);
     const now = new Date();
     return Object.assign(new DiagnosisEntity(), {
       id: randomUUID(),

@@ -82,18 +82,21 @@ const WORDS = new Set(['pattern']);
 /**
  * @param known whether an id names something on the run's fabric
  * @param names ids to suggest
+ * @param place pointer of the verdict within what was sent
  * @throws InputError with every culprit that names nothing
  */
 export function requireKnownCulprits(
   { culprits }: Pick<Verdict, 'culprits'>,
   known: (id: string) => boolean,
   names: () => readonly string[],
+  place: string,
 ): void {
   const issues = culprits.flatMap(({ element }, index): InputIssue[] => {
     if (WORDS.has(element.type) || known(element.id)) return [];
     const hint = nearestHint(element.id, names());
     const message = `the fabric of this run has no ${element.id}`;
-    return [{ pointer: `/culprits/${index}/element/id`, message, ...(hint === undefined ? {} : { hint }) }];
+    const pointer = `${place}/culprits/${index}/element/id`;
+    return [{ pointer, message, ...(hint === undefined ? {} : { hint }) }];
   });
   if (issues.length > 0) throw new InputError(issues);
 }

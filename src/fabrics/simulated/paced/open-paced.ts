@@ -36,6 +36,8 @@ export interface PacedOptions {
   pace: number;
   /** What the simulation is found by again; unique for ever, such as the id of a run. */
   instance: string;
+  /** What is injected is nobody's to know yet. */
+  sealed?: boolean;
   /** The same fabric, of which nothing is simulated. */
   standIn: () => SimulatedFabric;
   /** Without a driver for so long it reverts everything. */
@@ -67,13 +69,13 @@ async function start(
   base: string,
   options: PacedOptions,
 ): Promise<PacedRecord> {
-  const { instance, pace, leaseMs = LEASE_MS, abandonedMs = ABANDONED_MS } = options;
+  const { instance, sealed = false, pace, leaseMs = LEASE_MS, abandonedMs = ABANDONED_MS } = options;
   const program = options.program ?? programPath('program', import.meta.url);
   const folder = makeFolder(base, instance);
   const input: SimulationInput = { definition, abandonedMs };
   writeFileSync(join(folder, 'fabric.bin'), serialize(input), { mode: 0o600 });
   writeRecord(folder, {
-    ...{ version: VERSION, instance, fabric: definition.name, seed, pace, leaseMs },
+    ...{ version: VERSION, instance, sealed, fabric: definition.name, seed, pace, leaseMs },
     state: 'starting',
     process: ownIdentity(),
     startedAt: new Date().toISOString(),

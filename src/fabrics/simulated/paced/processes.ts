@@ -36,7 +36,7 @@ export class PacedProcesses implements FabricProcesses {
 async function show(folder: string): Promise<FabricProcess | undefined> {
   const record = readRecord(folder);
   if (record === undefined) return undefined;
-  const { instance, fabric, pace, process, startedAt, reason, state } = record;
+  const { instance, fabric, pace, process, sealed, startedAt, reason, state } = record;
   const up = isUp(record);
   const status = up
     ? await withCalls(folder, (calls) => calls.ask('status')).then(
@@ -45,7 +45,7 @@ async function show(folder: string): Promise<FabricProcess | undefined> {
       )
     : undefined;
   return {
-    ...{ instance, fabric, pace: formatPace(pace), reason },
+    ...{ instance, fabric, pace: formatPace(pace), sealed, reason },
     pid: Number(process.slice(0, process.indexOf('-'))),
     since: startedAt,
     state: up ? 'up' : state === 'ended' ? 'ended' : 'lost',

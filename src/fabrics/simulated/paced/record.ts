@@ -29,6 +29,8 @@ import { isRunning, type ProcessIdentity } from '../../../platform/process-ident
 export interface PacedRecord {
   version: string;
   instance: string;
+  /** When it was started, what it is for was sealed. */
+  sealed: boolean;
   fabric: string;
   seed: number;
   pace: number;
