@@ -152,6 +152,72 @@ describe('a comparison of two fabrics', () => {
   });
 });
 
+describe('laws of a gate', () => {
+  const experiments = ['a', 'b', 'c'];
+  const objectives: SuiteObjectiveSpec[] = [
+    MARGIN,
+    { metric: 'recovery.resilience_loss', margin: 0.1, on: ['a', 'c'] },
+    { expression: 'recovery.score >= 60', share: 0.75 },
+  ];
+  const badness = (verdict: string): number => ['none', 'inconclusive', 'regression'].indexOf(verdict);
+  const noisy =
+    (gate: number, worse: (experiment: string, seed: number) => number): Figure =>
+    (experiment, seed) => [
+      80,
+      80 - 6 * new Prng(gate).stream(`${experiment}/${seed}`).normal() - worse(experiment, seed),
+    ];
+
+  it('a candidate that gets worse step by step never gets a better verdict, be it at all seeds or at one', () => {
+    const of = design([MARGIN], experiments, 12);
+    for (let gate = 0; gate < 12; gate++) {
+      for (const where of [() => true, (seed: number) => seed === 1 + gate]) {
+        const ladder = [0, 3, 9, 27, 81, 1000].map((by) => {
+          const start = gate % 10;
+          const { cells } = conduct(
+            of,
+            noisy(gate, (experiment, seed) => (experiment === 'b' ? start + (where(seed) ? by : 0) : 0)),
+          );
+          return badness(cells[1].verdict);
+        });
+        expect([gate, ...ladder]).toEqual([gate, ...[...ladder].sort()]);
+      }
+    }
+  });
+
+  it('verdicts depend on no order, neither of objectives nor of experiments', () => {
+    const verdicts = (gate: number, change: <T>(list: readonly T[]) => T[]): unknown => {
+      const { comparison } = conducted(
+        design(change(objectives), change(experiments), 12),
+        noisy(gate, () => gate % 12),
+      );
+      const told = comparison
+        .results()
+        .flatMap(({ objective, cells }) =>
+          cells.map(({ experiment, verdict, seeds, pNone }) =>
+            [objective.name, experiment, verdict, seeds, pNone].join(),
+          ),
+        );
+      return told.sort();
+    };
+    for (let gate = 0; gate < 12; gate += 2) {
+      expect(verdicts(gate, (list) => [...list].reverse())).toEqual(verdicts(gate, (list) => [...list]));
+    }
+  });
+
+  it('what is decided at an early look is not taken back at a later one, whatever follows', () => {
+    const { comparison } = conducted(design([MARGIN], ['a', 'b']), (experiment, seed) => {
+      const turned = seed > 8;
+      if (experiment === 'a') return [80, turned ? 10 : 80];
+      return [80, turned === (seed % 2 === 0) ? 40 : 95];
+    });
+    const [{ cells }] = comparison.results();
+    expect(cells.map(({ verdict, seeds }) => [verdict, seeds])).toEqual([
+      ['none', 8],
+      ['inconclusive', 16],
+    ]);
+  });
+});
+
 describe('errors of a gate over many noisy pairs', () => {
   const experiments = ['a', 'b', 'c', 'd'];
   const of = design([MARGIN], experiments, 10);

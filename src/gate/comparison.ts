@@ -2,8 +2,8 @@
  * A gate under way: which runs are needed next, and what can be said by now.
  *
  * Each objective on each experiment is a comparison of its own. At every look those that are still open are tested; one
- * that is decided stays so, and an experiment with nothing open needs no more runs. `regression` is claimed with the
- * max-statistic correction over all comparisons, so that the chance of any false one is α at most. `none` is claimed for
+ * that is decided stays so, and an experiment with nothing open needs no more runs. `regression` is claimed with a
+ * correction over all comparisons (family.ts), so that the chance of any false one is α at most. `none` is claimed for
  * each comparison by itself: the whole passes only if all do, and the chance that it does although one of them is a
  * regression is α at most without any correction (intersection-union, Berger 1982). Absolute objectives are counted,
  * not tested: they say what held at these seeds.
@@ -14,7 +14,7 @@ import type { SeedRuns } from './pairs.js';
 import { absoluteReason, lostReason, relativeReason, tooFewReason } from './reasons.js';
 import type { CellResult, GateVerdict } from './result.js';
 import { fewestSeeds } from './looks.js';
-import type { FlipTest } from './sign-flips.js';
+import type { FamilyTest } from './family.js';
 import type { SampleDesign } from './samples.js';
 import type { AbsoluteObjective, RelativeObjective, SuiteObjective } from './suite-objective.js';
 
@@ -119,7 +119,7 @@ export class Comparison {
   }
 
   /** Tests of all relative comparisons at once: what is decided by now still belongs to the family. */
-  private tests(): Map<Cell, FlipTest> {
+  private tests(): Map<Cell, FamilyTest> {
     const { samples, seed } = this.design;
     const family = this.cells.flatMap((cell) => {
       const runs = this.runsOf(cell.experiment);
@@ -133,7 +133,7 @@ export class Comparison {
   private judgeRelative(
     experiment: string,
     objective: RelativeObjective,
-    { worse: pRegression, better: pNone }: FlipTest,
+    { worse: pRegression, better: pNone }: FamilyTest,
     when: 'early' | 'last',
     { level }: Look,
   ): Judged | undefined {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../kernel/prng.js';
+import type { FamilyTest } from './family.js';
 import { canShow, permutationTests, smallestExchangeP, type TwoSamples } from './permutations.js';
+import { familyByDefinition } from './testing/family-by-definition.js';
 
 const sample = (values: readonly number[]): Float64Array => Float64Array.from(values);
 const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 /** Straight from the definition: every subset of half of the runs, every mean anew. */
-function byDefinition(
-  family: readonly { before: number[]; after: number[] }[],
-): { worse: number; better: number }[] {
+function byDefinition(family: readonly { before: number[]; after: number[] }[]): FamilyTest[] {
   const runs = family[0].after.length;
   const subsets = Array.from({ length: 2 ** (2 * runs) }, (_, bits) => bits).filter(
     (bits) => bits.toString(2).replaceAll('0', '').length === runs,
@@ -20,12 +20,8 @@ function byDefinition(
     const side = (wanted: number): number[] => all.filter((_, at) => ((bits >> at) & 1) === wanted);
     return scale === 0 ? 0 : (mean(side(1)) - mean(side(0))) / scale;
   };
-  const observed = 2 ** runs - 1;
-  const all = subsets.map((bits) => family.map((one) => T(one, bits)));
-  return family.map((one, at) => ({
-    worse: all.filter((each) => Math.max(...each) >= T(one, observed) - 1e-9).length / subsets.length,
-    better: all.filter((each) => each[at] <= T(one, observed) + 1e-9).length / subsets.length,
-  }));
+  // the observed choice is the first of them: no smaller number has as many bits
+  return familyByDefinition(family.map((one) => subsets.map((bits) => T(one, bits))));
 }
 
 describe('permutation tests of two samples', () => {

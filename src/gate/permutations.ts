@@ -1,5 +1,5 @@
 /**
- * Permutation tests of two independent samples, with the max-statistic correction over a family of comparisons.
+ * Permutation tests of two independent samples, corrected over a family of comparisons (family.ts).
  *
  * Runs of real fabrics share no draws: the n-th on one side has nothing in common with the n-th on the other but its
  * target. Were the candidate just at its margin, each value could as well have come from the other side. Over all choices of
@@ -10,7 +10,8 @@
  * Student's t does. It assumes that runs of one side do not depend on each other; common targets make it cautious.
  */
 import { Prng } from '../kernel/prng.js';
-import { Tally, MONTE_CARLO_DRAWS, type FlipTest } from './sign-flips.js';
+import { Family, type FamilyTest } from './family.js';
+import { MONTE_CARLO_DRAWS } from './sign-flips.js';
 
 /** Values of one comparison; NaN where a run does not tell. */
 export interface TwoSamples {
@@ -40,21 +41,22 @@ function choose(n: number, k: number): number {
  * @param family all of the same number of runs a side
  * @param seed draws choices where there are too many to go through
  */
-export function permutationTests(family: readonly TwoSamples[], seed: number): FlipTest[] {
+export function permutationTests(family: readonly TwoSamples[], seed: number): FamilyTest[] {
   const runs = family[0]?.candidate.length ?? 0;
-  const rows = family.map(({ baseline, candidate }) => Float64Array.from([...candidate, ...baseline]));
-  const scales = rows.map(scaleOf);
-  const statistics = new Float64Array(rows.length);
-  const chosen = new Uint8Array(2 * runs).fill(1, 0, runs);
-  const tests = new Tally(rows.map((row, at) => difference(row, chosen, scales[at]) ?? 0));
-  const count = (): void => {
-    for (let at = 0; at < rows.length; at++) {
-      statistics[at] = difference(rows[at], chosen, scales[at]) ?? NaN;
-    }
-    tests.count(statistics);
-  };
-  if (runs <= EXACT_RUNS_MAX) allChoices(chosen, count);
-  else drawnChoices(chosen, count, seed);
+  const drawn = runs > EXACT_RUNS_MAX;
+  const choices = drawn ? MONTE_CARLO_DRAWS + 1 : choose(2 * runs, runs);
+  const tests = new Family(choices);
+  for (const { baseline, candidate } of family) {
+    const row = Float64Array.from([...candidate, ...baseline]);
+    const scale = scaleOf(row);
+    const statistics = new Float64Array(choices);
+    const chosen = new Uint8Array(2 * runs).fill(1, 0, runs);
+    let choice = 0;
+    const note = (): void => void (statistics[choice++] = difference(row, chosen, scale) ?? NaN);
+    if (drawn) drawnChoices(chosen, note, seed);
+    else allChoices(chosen, note);
+    tests.add(statistics);
+  }
   return tests.results();
 }
 
@@ -82,13 +84,13 @@ function difference(row: Float64Array, chosen: Uint8Array, scale: number): numbe
 }
 
 /** Every choice of as many as are chosen now, each once. */
-function allChoices(chosen: Uint8Array, count: () => void): void {
+function allChoices(chosen: Uint8Array, note: () => void): void {
   const size = chosen.length;
   const picked = Array.from({ length: size / 2 }, (_, at) => at);
   for (;;) {
     chosen.fill(0);
     for (const at of picked) chosen[at] = 1;
-    count();
+    note();
     let last = picked.length - 1;
     while (last >= 0 && picked[last] === size - picked.length + last) last--;
     if (last < 0) return;
@@ -98,14 +100,14 @@ function allChoices(chosen: Uint8Array, count: () => void): void {
 }
 
 /** The first is what was observed, so that p is never too small. */
-function drawnChoices(chosen: Uint8Array, count: () => void, seed: number): void {
+function drawnChoices(chosen: Uint8Array, note: () => void, seed: number): void {
   const random = new Prng(seed).stream('exchanges');
-  count();
+  note();
   for (let draw = 0; draw < MONTE_CARLO_DRAWS; draw++) {
     for (let at = chosen.length - 1; at > 0; at--) {
       const other = random.below(at + 1);
       [chosen[at], chosen[other]] = [chosen[other], chosen[at]];
     }
-    count();
+    note();
   }
 }

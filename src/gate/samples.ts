@@ -8,7 +8,8 @@
 import { bootstrapDifference, bootstrapMean, type Interval } from './intervals.js';
 import { atMargin, beyondOf, pairsOf, samplesOf, worseOf, type Gathered, type SeedRuns } from './pairs.js';
 import { canShow, permutationTests, smallestExchangeP } from './permutations.js';
-import { signFlipTests, smallestP, type FlipTest } from './sign-flips.js';
+import type { FamilyTest } from './family.js';
+import { signFlipTests, smallestP } from './sign-flips.js';
 import type { RelativeObjective } from './suite-objective.js';
 
 export interface SampleDesign {
@@ -22,7 +23,7 @@ export interface SampleDesign {
   /** Whether what is known could show anything. */
   suffices(runs: Gathered, alpha: number): boolean;
   /** @param family every comparison that has runs */
-  test(family: readonly { objective: RelativeObjective; runs: Gathered }[], seed: number): FlipTest[];
+  test(family: readonly { objective: RelativeObjective; runs: Gathered }[], seed: number): FamilyTest[];
   /** By how much the candidate is worse; null where it is not known. */
   interval(objective: RelativeObjective, runs: Gathered, seed: number): Interval | null;
   /** Runs of one comparison, as sentences call them. */

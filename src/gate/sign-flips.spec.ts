@@ -1,20 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../kernel/prng.js';
+import type { FamilyTest } from './family.js';
 import { signFlipTests, smallestP } from './sign-flips.js';
+import { familyByDefinition } from './testing/family-by-definition.js';
 
 /** Straight from the definition: every choice of signs, every sum anew. */
-function byDefinition(family: readonly number[][]): { worse: number; better: number }[] {
-  const n = family[0].length;
+function byDefinition(family: readonly number[][]): FamilyTest[] {
+  const choices = Array.from({ length: 2 ** family[0].length }, (_, signs) => signs);
   const T = (row: readonly number[], signs: number): number => {
     const scale = Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
     return scale === 0 ? 0 : row.reduce((sum, x, at) => sum + ((signs >> at) & 1 ? -x : x), 0) / scale;
   };
-  const choices = Array.from({ length: 2 ** n }, (_, signs) => family.map((row) => T(row, signs)));
-  return family.map((_, at) => ({
-    worse: choices.filter((all) => Math.max(...all) >= choices[0][at] - 1e-9).length / choices.length,
-    better: choices.filter((all) => all[at] <= choices[0][at] + 1e-9).length / choices.length,
-  }));
+  return familyByDefinition(family.map((row) => choices.map((signs) => T(row, signs))));
 }
 
 const normals = (random: Prng, n: number, mean = 0): Float64Array =>
@@ -54,6 +52,51 @@ describe('sign-flip tests', () => {
     expect(signFlipTests([new Float64Array(8)], 1)).toEqual([{ worse: 1, better: 1 }]);
     const five = Float64Array.from([1, 1, NaN, 1, 1, 1]);
     expect(signFlipTests([five], 1)[0].worse).toBe(2 ** -5);
+  });
+
+  it('do not lose a regression of all seeds to one seed at which it is a hundred times as large', () => {
+    const even = new Float64Array(16).fill(1);
+    const uneven = even.map((value, at) => (at === 0 ? 100 : value));
+    const others = Array.from({ length: 7 }, (_, at) => normals(new Prng(at), 16, -1));
+    const [{ worse }] = signFlipTests([uneven, ...others], 1);
+    expect(signFlipTests([even, ...others], 1)[0].worse).toBe(smallestP(16));
+    expect(worse).toBeLessThanOrEqual(8 * smallestP(16));
+  });
+
+  it('are never better for a candidate that is worse, but for ties of rank', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 1e6 }),
+        fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 8, maxLength: 8 }),
+        (seed, more) => {
+          const random = new Prng(seed);
+          const rows = Array.from({ length: 5 }, () => normals(random, 8, 0.5));
+          const [before] = signFlipTests(rows, 1);
+          const [after] = signFlipTests([rows[0].map((x, at) => x + more[at]), ...rows.slice(1)], 1);
+          expect(after.worse).toBeLessThanOrEqual(before.worse + rows.length * smallestP(8));
+          expect(after.better).toBeGreaterThanOrEqual(before.better);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('do not depend on the order of comparisons or of seeds', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e6 }), (seed) => {
+        const random = new Prng(seed);
+        const rows = Array.from({ length: 4 }, () => normals(random, 7, 0.3));
+        const found = signFlipTests(rows, 1);
+        expect(signFlipTests([...rows].reverse(), 1).reverse()).toEqual(found);
+        expect(
+          signFlipTests(
+            rows.map((row) => row.slice().reverse()),
+            1,
+          ),
+        ).toEqual(found);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it('a comparison never gains from company', () => {
