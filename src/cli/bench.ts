@@ -16,7 +16,7 @@ import type { CommandContext } from './context.js';
 import { collect, parseChoice } from './flags.js';
 import { examples } from './help.js';
 import type { BenchOutcome, BenchRow, BenchSection } from './bench-row.js';
-import { deliver, parseOutputs } from './outputs.js';
+import { deliverAll, parseOutputs } from './outputs.js';
 import { table } from './table.js';
 
 /** What a bench is asked for. */
@@ -111,14 +111,9 @@ async function bench(name: string, options: BenchOptions, context: CommandContex
     rows: [...rows, ...details],
     ...extra,
   };
-  for (const { format, path } of outputs) {
-    deliver(
-      path,
-      format,
-      format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : benchText(rows, sections),
-      context,
-    );
-  }
+  const render = (format: string): string =>
+    format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : benchText(rows, sections);
+  deliverAll(outputs, render, context);
   const missed = rows.filter((row) => row.meetsFloor === false);
   if (missed.length > 0) context.note(`${missed.length} of ${rows.length} rows miss their floor`);
   for (const failure of failures) context.note(failure);

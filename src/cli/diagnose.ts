@@ -23,7 +23,7 @@ import { collect, parseChoice, parseSeed } from './flags.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { deliver, parseOutputs, wantsColour } from './outputs.js';
+import { deliverAll, parseOutputs, wantsColour } from './outputs.js';
 import { openBinaryFile } from './text-file.js';
 
 interface DiagnoseOptions {
@@ -94,15 +94,11 @@ async function diagnose(options: DiagnoseOptions, context: CommandContext): Prom
   const verdict = await ask(options, context).catch((error: unknown) => {
     throw atFlag(error);
   });
-  for (const { format, path } of outputs) {
-    const colour = path === undefined && wantsColour(context);
-    deliver(
-      path,
-      format,
-      format === 'json' ? verdictJson(verdict) : verdictText(verdict, { colour }),
-      context,
-    );
-  }
+  const render = (format: string, atTerminal: boolean): string =>
+    format === 'json'
+      ? verdictJson(verdict)
+      : verdictText(verdict, { colour: atTerminal && wantsColour(context) });
+  deliverAll(outputs, render, context);
   return verdict.faultFound === null ? EXIT.inconclusive : EXIT.passed;
 }
 

@@ -36,7 +36,7 @@ import {
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { deliver, parseOutputs, wantsColour, type Output } from './outputs.js';
+import { deliverAll, parseOutputs, wantsColour, type Output } from './outputs.js';
 
 interface GateOptions extends GateChoice, RealChoice {
   output?: string[];
@@ -150,9 +150,13 @@ async function inThreads<T>(
   { options, context }: Asked,
   work: (execute: Execute) => Promise<T>,
 ): Promise<T> {
+  const stop = (): never => {
+    context.note(options.cache ? 'stopped; runs that were made are kept' : 'stopped');
+    return process.exit(EXIT.aborted);
+  };
   const interrupts = new Interrupts(
-    // nothing of a simulated fabric is left behind, and runs that were made are kept
-    { first: () => process.exit(EXIT.aborted), second: () => process.exit(EXIT.aborted) },
+    // nothing of a simulated fabric is left behind
+    { first: stop, second: stop },
     sameKeyMs(context.config),
   );
   const pool = new RunPool(threads);
@@ -190,8 +194,9 @@ const withPlaces = (result: GateResult, source: GateFile): GateResult => ({
   })),
 });
 
-function withCache(gate: CheckedGate, execute: Execute, { config }: CommandContext): Execute {
-  const store = new FolderStore(join(config.home, 'gate-runs'));
+function withCache(gate: CheckedGate, execute: Execute, { config, note }: CommandContext): Execute {
+  const folder = join(config.home, 'gate-runs');
+  const store = new FolderStore(folder, (why) => note(`runs are not kept in ${folder}: ${why}`));
   store.trim();
   return cached(gate, execute, store, programDigest());
 }
@@ -207,10 +212,12 @@ function deliverReports(
     command: again(options.only === undefined ? [] : ['--only', options.only]),
     replay: (experiment, one) => again(['--only', experiment, '--seed', String(one)]),
   };
-  for (const { format, path } of outputs) {
-    const colour = path === undefined && wantsColour(context);
-    deliver(path, format.name, format.render(result, { ...report, colour }), context);
-  }
+  const colour = wantsColour(context);
+  deliverAll(
+    outputs,
+    (format, atTerminal) => format.render(result, { ...report, colour: atTerminal && colour }),
+    context,
+  );
   return gateExitCode(result.verdict);
 }
 

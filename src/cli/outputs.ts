@@ -91,43 +91,46 @@ function requireWritable(path: string, written: string): void {
 }
 
 /** Renders a scorecard to all outputs. @throws InputError when a file can't be written, after the others are */
-export function writeOutputs(
+export const writeOutputs = (
   outputs: readonly Output[],
   scorecard: Scorecard,
   options: ReportOptions,
   context: Pick<CommandContext, 'out' | 'note'>,
+): void =>
+  deliverAll(
+    outputs,
+    (format, atTerminal) =>
+      format.render(scorecard, { ...options, colour: atTerminal && options.colour === true }),
+    context,
+  );
+
+/**
+ * Each result to its place: what one file can not take is no loss for the others.
+ * @param render the text of a format; told whether it goes to stdout, where colour may be wanted
+ * @throws InputError when a file can't be written, after the others are
+ */
+export function deliverAll<Format extends string | { name: string }>(
+  outputs: readonly Output<Format>[],
+  render: (format: Format, atTerminal: boolean) => string,
+  context: Pick<CommandContext, 'out' | 'note'>,
 ): void {
   const issues: InputIssue[] = [];
   for (const { format, path } of outputs) {
-    const colour = path === undefined && options.colour === true;
+    const text = render(format, path === undefined);
+    if (path === undefined) {
+      context.out(text);
+      continue;
+    }
     try {
-      deliver(path, format.name, format.render(scorecard, { ...options, colour }), context);
+      makeFolder(dirname(path));
+      writeFileSync(path, text);
+      context.note(`${typeof format === 'string' ? format : format.name} report: ${path}`);
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      issues.push(...error.issues);
+      const message = `${path} can't be written: ${(error as Error).message}`;
+      issues.push({ pointer: '--output', message });
     }
   }
   if (issues.length > 0) throw new InputError(issues);
-}
-
-/** One result to its place. @throws InputError when the file can't be written */
-export function deliver(
-  path: string | undefined,
-  what: string,
-  text: string,
-  context: Pick<CommandContext, 'out' | 'note'>,
-): void {
-  if (path === undefined) {
-    context.out(text);
-    return;
-  }
-  try {
-    makeFolder(dirname(path));
-    writeFileSync(path, text);
-  } catch (error) {
-    throw InputError.at('--output', `${path} can't be written: ${(error as Error).message}`);
-  }
-  context.note(`${what} report: ${path}`);
 }
 
 /** Level by level: where a file system refuses new folders (/proc), Node 20's recursive mkdir never returns. */

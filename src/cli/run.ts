@@ -26,7 +26,7 @@ import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
 import {
-  deliver,
+  deliverAll,
   parseOutputs,
   parseReportOutputs,
   reportOption,
@@ -244,10 +244,8 @@ function reportSeveral(options: RunOptions, context: CommandContext): Write {
   );
   return (_, runs) => {
     const all = { runs, figures: repeatedFigures(runs.map(({ scores }) => scores)) };
-    for (const { format, path } of outputs) {
-      const colour = path === undefined && wantsColour(context);
-      const text = format === 'json' ? repeatsJson(all) : repeatsText(all, { colour });
-      deliver(path, format, text, context);
-    }
+    const render = (format: string, atTerminal: boolean): string =>
+      format === 'json' ? repeatsJson(all) : repeatsText(all, { colour: atTerminal && wantsColour(context) });
+    deliverAll(outputs, render, context);
   };
 }

@@ -3,8 +3,10 @@
  * the program itself. So only what changed is run again: the same baseline costs nothing the second time.
  *
  * Names are not part of it, nor is what an experiment only says (description, objectives). The program
- * counts by the bytes of its compiled files, since a version number stays the same while it is worked on. A file that can
- * not be read is a run that is not there; old ones are removed when there are too many.
+ * counts by the bytes of its compiled files, since a version number stays the same while it is worked on. Each file
+ * carries a digest of its run, since a figure that a broken disk has changed would decide about a change to a fabric: a
+ * file that can not be read, or is not what was written, is a run that is not there. What can not be kept is said once
+ * and made again the next time. Old ones are removed when there are too many.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -52,26 +54,42 @@ function digestOf(document: object, content: unknown): string {
   return known;
 }
 
-/** Looks into the store before it executes, and stores what was executed. */
+/** Looks into the store before it executes, and stores what was executed. What is under way already is waited for. */
 export function cached(gate: CheckedGate, execute: Execute, store: RunStore, program: string): Execute {
-  return async (task: SideTask) => {
+  const underWay = new Map<string, Promise<SideOutcome>>();
+  const make = async (task: SideTask, key: string): Promise<SideOutcome> => {
+    const { outcome } = await execute(task);
+    store.put(key, outcome);
+    return outcome;
+  };
+  return async (task) => {
     const key = runKey(sideInput(gate, task), program);
-    const known = store.get(key);
-    if (known !== undefined) return { outcome: known, fromCache: true };
-    const run = await execute(task);
-    store.put(key, run.outcome);
-    return run;
+    const known = store.get(key) ?? underWay.get(key);
+    if (known !== undefined) return { outcome: await known, fromCache: true };
+    const made = make(task, key);
+    underWay.set(key, made);
+    try {
+      return { outcome: await made };
+    } finally {
+      underWay.delete(key);
+    }
   };
 }
 
 /** A folder of runs, safe for several processes at a time. */
 export class FolderStore implements RunStore {
-  constructor(private readonly folder: string) {}
+  private complained = false;
+
+  /** @param complain told once when runs can not be kept, such as on a full disk */
+  constructor(
+    private readonly folder: string,
+    private readonly complain: (why: string) => void = () => undefined,
+  ) {}
 
   get(key: string): SideOutcome | undefined {
     try {
-      const { figures, ...rest } = JSON.parse(readFileSync(this.fileOf(key), 'utf8')) as SideOutcome;
-      return figures === undefined ? undefined : { figures, ...rest };
+      const { outcome, digest } = JSON.parse(readFileSync(this.fileOf(key), 'utf8')) as KeptRun;
+      return digest === contentDigest({ key, outcome }) ? outcome : undefined;
     } catch {
       // not there, or cut short by a crash: the run is made again
       return undefined;
@@ -80,27 +98,56 @@ export class FolderStore implements RunStore {
 
   put(key: string, outcome: SideOutcome): void {
     const file = this.fileOf(key);
-    mkdirSync(dirname(file), { recursive: true });
+    const kept: KeptRun = { outcome, digest: contentDigest({ key, outcome }) };
     const written = `${file}.${randomUUID()}`;
-    writeFileSync(written, JSON.stringify(outcome));
-    renameSync(written, file);
+    this.tried(() => {
+      try {
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(written, JSON.stringify(kept));
+        renameSync(written, file);
+      } catch (error) {
+        rmSync(written, { force: true });
+        throw error;
+      }
+    });
   }
 
   /** Removes the oldest runs beyond the number that is kept. */
   trim(most = MOST_FILES): void {
     if (!existsSync(this.folder)) return;
-    const files = readdirSync(this.folder).flatMap((part) =>
-      readdirSync(join(this.folder, part)).map((name) => join(this.folder, part, name)),
-    );
-    if (files.length <= most) return;
-    const byAge = files.map((file) => ({ file, ms: statSync(file).mtimeMs })).sort((a, b) => a.ms - b.ms);
-    for (const { file } of byAge.slice(0, files.length - most)) rmSync(file, { force: true });
+    this.tried(() => {
+      const files = readdirSync(this.folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.parentPath !== this.folder)
+        .map((entry) => join(entry.parentPath, entry.name));
+      if (files.length <= most) return;
+      const byAge = files.map((file) => ({ file, ms: ageOf(file) })).sort((a, b) => a.ms - b.ms);
+      for (const { file } of byAge.slice(0, files.length - most)) rmSync(file, { force: true });
+    });
+  }
+
+  /** A run that is not kept costs time, not the gate. */
+  private tried(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!this.complained) this.complain((error as Error).message);
+      this.complained = true;
+    }
   }
 
   private fileOf(key: string): string {
     return join(this.folder, key.slice(0, 2), `${key.slice(2)}.json`);
   }
 }
+
+/** A file of the store. */
+interface KeptRun {
+  outcome: SideOutcome;
+  digest: string;
+}
+
+/** Another process may have removed it meanwhile. */
+const ageOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 let program: string | undefined;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { experimentDocument, fabricDocument } from '../../../test/support/definitions.js';
@@ -9,7 +9,7 @@ import { cached, FolderStore, runKey } from './cache.js';
 import { conductGate, type Execute } from './conduct.js';
 import { checkGate, refuseIncomparable, type CheckedGate } from './gate-input.js';
 import type { SideInput } from './pool.js';
-import { needsOf, runSide } from './side-run.js';
+import { needsOf, runSide, type SideOutcome } from './side-run.js';
 
 const fabricOf = (change: (spec: Record<string, unknown>) => void = () => undefined): FabricDocument => {
   const document = structuredClone(fabricDocument('small')) as { spec: Record<string, unknown> };
@@ -50,6 +50,10 @@ const slower = (): FabricDocument =>
     topology.hostRate = '10Gbps';
     topology.fabricRate = '10Gbps';
   });
+
+/** A kept run whose step time a broken disk has changed. */
+const otherwise = (kept: string): string =>
+  kept.replace(/("training.step_time_s":)\d/, (_, key: string) => `${key}9`);
 
 describe('a gate from its input to its result', () => {
   it('finds slower links, says what differs, and passes a fabric beside itself', async () => {
@@ -102,12 +106,51 @@ describe('a gate from its input to its result', () => {
       expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 10 } });
       const [part] = readdirSync(folder);
       const [file] = readdirSync(join(folder, part));
-      writeFileSync(join(folder, part, file), '{"figures": {"tr');
-      expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 9 } });
+      const path = join(folder, part, file);
+      const whole = readFileSync(path, 'utf8');
+      // cut short, of another kind, and with one figure that is not the one that was written
+      for (const damaged of [whole.slice(0, -9), '[1]', whole.replace(/\d(?=\D*$)/, 'x'), otherwise(whole)]) {
+        writeFileSync(path, damaged);
+        expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 9 } });
+      }
+      writeFileSync(join(folder, 'not-one-of-ours'), '');
       new FolderStore(folder).trim(4);
       expect(
         readdirSync(folder, { recursive: true }).filter((name) => /json$/.test(String(name))),
       ).toHaveLength(4);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('waits for a run that is under way instead of making it a second time', async () => {
+    const same = gateOf(fabricOf());
+    const kept = new Map<string, SideOutcome>();
+    const store = {
+      get: (key: string) => kept.get(key),
+      put: (key: string, one: SideOutcome) => void kept.set(key, one),
+    };
+    const result = await conductGate({
+      ...{ gate: same, version: 'test' },
+      execute: cached(same, here(same), store, 'program'),
+    });
+    expect(result).toMatchObject({ verdict: 'none', run: { runs: 10, fromCache: 5 } });
+  });
+
+  it('goes on where no run can be kept, and says so once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-gate-'));
+    try {
+      writeFileSync(join(folder, 'runs'), 'a file where the folder would go');
+      const complaints: string[] = [];
+      const store = new FolderStore(join(folder, 'runs'), (why) => void complaints.push(why));
+      store.trim();
+      const gate = gateOf(slower());
+      const execute = cached(gate, here(gate), store, 'program');
+      expect(await conductGate({ gate, version: 'test', execute })).toMatchObject({
+        verdict: 'regression',
+        run: { runs: 10, fromCache: 0 },
+      });
+      expect(complaints).toEqual([expect.stringMatching(/ENOTDIR|EEXIST/)]);
     } finally {
       rmSync(folder, { recursive: true });
     }

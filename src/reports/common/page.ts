@@ -38,6 +38,11 @@ export function paragraph(page: Page, text: string, first = '  ', hang?: string)
   page.lines.push(...wrap(terminalText(text), page.width, first, hang));
 }
 
+/** A command on a line of its own, never wrapped: a terminal copies what it has broken itself, not what a page has. */
+export function command(page: Page, label: string, text: string, indent = '  '): void {
+  page.lines.push(`${indent}${label}:`, `${indent}  ${terminalText(text)}`);
+}
+
 /** A list with commas in which no entry is torn apart at a line's end. */
 export function list(page: Page, entries: readonly string[], indent: string, lead = ''): void {
   const glued = entries.map((entry) => terminalText(entry).replaceAll(' ', GLUE)).join(', ');

@@ -65,6 +65,16 @@ export function comparedWith(cell: CellResult, objective: ObjectiveVerdict): str
   return `better by ${worseBy({ ...cell, worseBy: turned }, objective)}`;
 }
 
+/** One sentence with everything: the metric, the raw figures of both sides, and why that is a verdict. */
+export function told(cell: CellResult, objective: ObjectiveVerdict): string {
+  const { meanBaseline, meanCandidate, reason } = cell;
+  if (meanCandidate === null) return `${objective.metric}: ${reason}`;
+  const after = amount(meanCandidate, objective);
+  const figures =
+    meanBaseline === null ? `${after} on average` : `${amount(meanBaseline, objective)} → ${after}`;
+  return `${objective.metric} ${figures}: ${reason}`;
+}
+
 /** What does one seed of a comparison again; undefined where none was run. */
 export function replayOf(
   { experiment, worstSeed }: CellResult,

@@ -82,6 +82,28 @@ describe('reports of a gate', () => {
     },
   );
 
+  it('text keeps a command on one line of its own, which can be copied, however long it is', () => {
+    const long = `drill gate ${'a-long-folder/'.repeat(20)}suite.yaml`;
+    const text = gateFormat('text').render(failed, {
+      command: long,
+      replay: (_, seed) => `${long} --seed ${seed}`,
+    });
+    const lines = text.split('\n').map((line) => line.trim());
+    expect(lines).toContain(long);
+    expect(lines).toContain(`${long} --seed 3`);
+  });
+
+  it.each(['junit', 'markdown', 'sarif', 'github'])(
+    '%s tells metric and raw figures of both sides',
+    (name) => {
+      const text = render(name, {
+        ...failed,
+        objectives: [{ ...failed.objectives[0], experiments: [cell('cut', 'regression', 'worse')] }],
+      });
+      expect(text.replaceAll(/&#?\w+;|%25/g, '')).toContain('training.step_time_s 0.5 s → 0.7 s: worse');
+    },
+  );
+
   it('junit gives every objective on every experiment a case of its own, and no skipped one', () => {
     const text = render('junit');
     const cases = [...text.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"/g)].map((match) =>
@@ -140,6 +162,26 @@ describe('reports of a gate', () => {
     expect(
       (JSON.parse(render('sarif', passed)) as { runs: { results: unknown[] }[] }).runs[0].results,
     ).toEqual([]);
+  });
+
+  it('sarif tells objectives apart whose names differ in signs only', () => {
+    const [one] = failed.objectives;
+    const objectives = ['>=', '<='].map((sign) => ({
+      ...one,
+      name: `recovery.score ${sign} 80`,
+      experiments: [cell('cut', 'regression')],
+    }));
+    const [{ results, tool }] = (
+      JSON.parse(render('sarif', { ...failed, objectives })) as {
+        runs: {
+          results: { ruleId: string; ruleIndex: number }[];
+          tool: { driver: { rules: { id: string }[] } };
+        }[];
+      }
+    ).runs;
+    const ids = tool.driver.rules.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(2);
+    expect(results.map(({ ruleId, ruleIndex }) => [ruleIndex, ruleId])).toEqual([...ids.entries()]);
   });
 
   it('annotations are one line each, however hostile a text is', () => {

@@ -5,7 +5,7 @@
  * said in a last one. Escapes: `%`, CR and LF everywhere, `:` and `,` in properties too (actions/toolkit, command.ts).
  */
 import type { GateResult } from '../../gate/result.js';
-import { headline, replayOf, troubles, type GateFormat, type GateReportOptions } from './format.js';
+import { headline, replayOf, told, troubles, type GateFormat, type GateReportOptions } from './format.js';
 
 const ANNOTATIONS_MAX = 9;
 
@@ -24,7 +24,7 @@ function render(result: GateResult, options: GateReportOptions = {}): string {
       `title=${property(`${cell.verdict}: ${objective.name}`)}`,
     ];
     const replay = replayOf(cell, options);
-    const text = `${cell.experiment}: ${cell.reason}${replay === undefined ? '' : `\nseed ${cell.worstSeed}: ${replay}`}`;
+    const text = `${cell.experiment}: ${told(cell, objective)}${replay === undefined ? '' : `\nseed ${cell.worstSeed}: ${replay}`}`;
     return `::${command} ${properties.join(',')}::${data(text)}`;
   });
   const left = all.length - ANNOTATIONS_MAX;

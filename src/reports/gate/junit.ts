@@ -7,7 +7,7 @@
  */
 import type { CellResult, GateResult, ObjectiveVerdict } from '../../gate/result.js';
 import { xmlAttribute, xmlText } from '../common/escape.js';
-import { amount, comparedWith, replayOf, type GateFormat, type GateReportOptions } from './format.js';
+import { amount, comparedWith, replayOf, told, type GateFormat, type GateReportOptions } from './format.js';
 
 interface Case {
   classname: string;
@@ -64,7 +64,7 @@ function render(result: GateResult, options: GateReportOptions = {}): string {
       continue;
     }
     const tag = one.cell.verdict === 'regression' ? 'failure' : 'error';
-    const message = xmlAttribute(one.cell.reason);
+    const message = xmlAttribute(told(one.cell, one.objective));
     const body = xmlText(explanation(one, result, options));
     lines.push(`${head}>`, `      <${tag} type="${one.cell.verdict}" message="${message}">${body}</${tag}>`);
     lines.push('    </testcase>');

@@ -6,6 +6,7 @@ import {
   amount,
   headline,
   replayOf,
+  told,
   troubles,
   VERDICT_SENTENCES,
   worseBy,
@@ -22,7 +23,7 @@ function trouble(result: GateResult, options: GateReportOptions): string[] {
   const lines = all.slice(0, TROUBLES_MAX).flatMap(({ objective, cell }) => {
     const replay = replayOf(cell, options);
     return [
-      `- **${cell.verdict}** ${markdownCode(objective.name)} in ${markdownCode(cell.experiment)}: ${markdownText(cell.reason)}`,
+      `- **${cell.verdict}** ${markdownCode(objective.name)} in ${markdownCode(cell.experiment)}: ${markdownText(told(cell, objective))}`,
       ...(replay === undefined ? [] : [`  - seed ${cell.worstSeed}: ${markdownCode(replay)}`]),
     ];
   });

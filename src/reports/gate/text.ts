@@ -1,7 +1,7 @@
 /** A gate's result for a terminal: the verdict first, then each objective with what it rests on. */
 import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../gate/result.js';
 import { padEnd } from '../common/layout.js';
-import { heading, newPage, pageText, paragraph, type Page } from '../common/page.js';
+import { command, heading, newPage, pageText, paragraph, type Page } from '../common/page.js';
 import {
   amount,
   comparedWith,
@@ -30,7 +30,7 @@ function cell(page: Page, one: CellResult, objective: ObjectiveVerdict, options:
   if (one.verdict === 'none') return;
   paragraph(page, one.reason, '                  ');
   const replay = replayOf(one, options);
-  if (replay !== undefined) paragraph(page, `replay: ${replay}`, '                  ');
+  if (replay !== undefined) command(page, 'replay', replay, '                  ');
 }
 
 function render(result: GateResult, options: GateReportOptions = {}): string {
@@ -51,7 +51,7 @@ function render(result: GateResult, options: GateReportOptions = {}): string {
   for (const note of result.notes) paragraph(page, `note: ${note}`);
   const { runs, fromCache } = result.run;
   page.lines.push('', `  ${runs} runs, ${fromCache} of them known from before; version ${gate.version}`);
-  if (options.command !== undefined) paragraph(page, `again: ${options.command}`);
+  if (options.command !== undefined) command(page, 'again', options.command);
   return pageText(page);
 }
 

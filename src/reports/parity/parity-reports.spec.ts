@@ -48,7 +48,7 @@ describe('a parity check as text', () => {
     );
     expect(text).toMatch(/^ {2}reroute +1 s +1 s +0 s +± 0.25 s +agrees, A$/m);
     expect(text).toContain('seed 7: link:a--b');
-    expect(text).toContain('again: fabricdrill parity x');
+    expect(text).toMatch(/^ {2}again:\n {4}fabricdrill parity x$/m);
   });
 
   it('says what differs, by how much and in kind, and what is not known', () => {

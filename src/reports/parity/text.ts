@@ -1,7 +1,7 @@
 /** A parity check for a terminal: the grade first, then a line for each layer. */
 import type { ParityResult, ParityVerdict } from '../../scoring/parity.js';
 import { padEnd } from '../common/layout.js';
-import { heading, newPage, pageText, paragraph } from '../common/page.js';
+import { command, heading, newPage, pageText, paragraph } from '../common/page.js';
 import { cellsOf, COLUMNS, doubtsOf, headline, verdictSentence } from './format.js';
 import type { ParityFormat, ParityReportOptions } from './format.js';
 
@@ -31,7 +31,7 @@ function render(result: ParityResult, options: ParityReportOptions = {}): string
     const told = runs.map(({ id, seed, state }) => `${id} (seed ${seed}, ${state})`);
     paragraph(page, `${fabric} (${driver}): ${told.join(', ')}`);
   }
-  if (options.command !== undefined) paragraph(page, `again: ${options.command}`);
+  if (options.command !== undefined) command(page, 'again', options.command);
   return pageText(page);
 }
 
