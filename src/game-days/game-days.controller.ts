@@ -113,7 +113,7 @@ export class GameDaysController {
   async start(
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
-    @Headers('idempotency-key') idempotencyKey?: string,
+    @Headers('Idempotency-Key') idempotencyKey?: string,
   ) {
     const { gameDay, loaded } = oneGameDay(body);
     const { day, replayed } = await this.days.start(gameDay, loaded, idempotencyKey);
@@ -127,6 +127,7 @@ export class GameDaysController {
   @ApiOperation({ summary: 'what it would do and hide; nothing is stored or begun' })
   @ApiConsumes(...YAML_TYPES, 'application/json')
   @ApiBody({ description: 'as for a begin', schema: { $ref: '#/components/schemas/GameDay' } })
+  @ApiResponse({ status: 200, description: 'the plan' })
   @ApiResponse({ status: 400, description: 'problem+json: what can not be found or planned' })
   async plan(@Body() body: unknown) {
     const { gameDay, loaded } = oneGameDay(body);
@@ -135,6 +136,7 @@ export class GameDaysController {
 
   @Get(':id')
   @ApiOperation({ summary: 'one game day: its stages, runs and seals' })
+  @ApiResponse({ status: 200, description: 'the game day as it is now' })
   @ApiResponse({ status: 404, description: 'no such game day' })
   async show(@Param('id') id: string) {
     const day = await this.days.get(id);
@@ -158,6 +160,7 @@ export class GameDaysController {
   @HttpCode(200)
   @ApiOperation({ summary: 'go on with a stage that waits for a person' })
   @ApiBody({ required: false, schema: { $ref: '#/components/schemas/GameDayContinue' } })
+  @ApiResponse({ status: 200, description: 'it goes on' })
   @ApiResponse({ status: 409, description: 'it waits for nobody' })
   async continue(@Param('id') id: string, @Body() body: unknown) {
     const { stage, by } = parseBody(gameDayContinueSchema, body);
@@ -169,6 +172,7 @@ export class GameDaysController {
   @HttpCode(200)
   @ApiOperation({ summary: 'the team’s diagnosis of a run; breaks its seal once the run has ended' })
   @ApiBody({ schema: { $ref: '#/components/schemas/GameDayCommit' } })
+  @ApiResponse({ status: 200, description: 'committed; what is sealed is shown once the run has ended' })
   @ApiResponse({ status: 409, description: 'one was committed before, or the seal was broken' })
   async commit(@Param('id') id: string, @Body() body: unknown) {
     const { run, author, verdict } = parseBody(gameDayCommitSchema, body);
@@ -196,6 +200,7 @@ export class GameDaysController {
   @Get(':id/seals/:run')
   @Header('Content-Type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'what was sealed, byte for byte: its SHA-256 is the seal' })
+  @ApiResponse({ status: 200, description: 'what was sealed' })
   @ApiResponse({ status: 409, description: 'the seal holds' })
   seal(@Param('id') id: string, @Param('run') run: string): Promise<string> {
     return this.days.sealedText(id, run);
@@ -206,6 +211,7 @@ export class GameDaysController {
   @ApiProduces('application/json', ...DOCUMENT_FORMATS.map(({ mediaType }) => mediaType))
   @ApiQuery({ name: 'format', required: false, enum: GAME_DAY_REPORT_FORMATS })
   @ApiQuery({ name: 'with', required: false, description: 'id of the day to compare with' })
+  @ApiResponse({ status: 200, description: 'the report' })
   @ApiResponse({ status: 409, description: 'it has not ended' })
   async report(@Param('id') id: string, @Query() query: Record<string, unknown>, @Res() response: Response) {
     const { format, with: other } = parseQuery(reportQuery, query);

@@ -23,7 +23,7 @@ export const gateRequestSchema = z
       .array(document)
       .max(MOST_EXPERIMENTS)
       .default([])
-      .describe('Experiment documents that the suite names; any other is a stored one'),
+      .describe('Experiment documents that the suite names; those not sent are stored ones'),
     baseline: fabric.describe('name of a stored fabric or a Fabric document; the suite’s own if left out'),
     candidate: fabric.describe('name of a stored fabric or a Fabric document; the suite’s own if left out'),
     seeds: z.int().min(1).max(1000).optional().describe('at most so many, instead of the suite’s own number'),

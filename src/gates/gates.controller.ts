@@ -78,10 +78,11 @@ export class GatesController {
   @ApiResponse({ status: 202, description: 'checked, stored and queued; Location names the gate' })
   @ApiResponse({ status: 400, description: 'it could not decide anything; nothing was stored' })
   @ApiResponse({ status: 409, description: 'the key came with another request before' })
+  @ApiResponse({ status: 503, description: 'the queue or the database is away; nothing was stored' })
   async create(
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
-    @Headers('idempotency-key') idempotencyKey?: string,
+    @Headers('Idempotency-Key') idempotencyKey?: string,
   ) {
     const { gate, replayed } = await this.gates.create(parseBody(gateRequestSchema, body), idempotencyKey);
     response.setHeader('Location', `/v1/gates/${gate.id}`).setHeader('Retry-After', '1');
@@ -93,6 +94,7 @@ export class GatesController {
   @ApiOperation({ summary: 'state, progress and result; a report by Accept or ?format=' })
   @ApiProduces(JSON_TYPE, ...new Set(GATE_FORMATS.map(({ mediaType }) => mediaType)))
   @ApiQuery({ name: 'format', required: false, enum: GATE_FORMATS.map(({ name }) => name) })
+  @ApiResponse({ status: 200, description: 'the gate as it is now, or the report' })
   @ApiResponse({ status: 404, description: 'no such gate, or it ended without a result' })
   @ApiResponse({ status: 409, description: 'a report of a gate that has not ended' })
   async show(
@@ -116,6 +118,8 @@ export class GatesController {
 
   @Get(':id/definition')
   @ApiOperation({ summary: 'all documents of the gate: what makes the same gate again when it is posted' })
+  @ApiResponse({ status: 200, description: 'the documents' })
+  @ApiResponse({ status: 404, description: 'no such gate' })
   async definition(@Param('id') id: string): Promise<GateSources> {
     return (await this.gates.get(id)).definition;
   }
@@ -123,6 +127,7 @@ export class GatesController {
   @Post(':id/abort')
   @HttpCode(200)
   @ApiOperation({ summary: 'end the gate as aborted; runs that were made are kept' })
+  @ApiResponse({ status: 200, description: 'aborted, now or before' })
   @ApiResponse({ status: 409, description: 'it has ended already' })
   async abort(@Param('id') id: string, @Body() body: unknown) {
     const { reason } = parseBody(abortBody, body);

@@ -6,7 +6,8 @@ import { ExperimentsService } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, loadSuite } from '../experiments/definition/load.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
-import { EnvironmentError, InputError, withPointer } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { EnvironmentError, InputError, withPointer, type InputIssue } from '../kernel/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
@@ -84,17 +85,13 @@ export class GatesService {
   private async sourcesOf(request: GateRequest): Promise<GateSources> {
     const { suite, seeds } = request;
     const { spec } = withPointer('/suite', () => loadSuite(suite, refuseFiles).value);
-    const sent = new Map(
-      request.experiments.map((document, at) => {
-        const { value } = withPointer(`/experiments/${at}`, () => loadExperiment(document, refuseFiles));
-        return [value.metadata.name, document];
-      }),
-    );
+    const sent = sentExperiments(request.experiments);
     const experiments: unknown[] = [];
     for (const [at, name] of spec.experiments.entries()) {
       const pointer = `/suite/spec/experiments/${at}`;
       experiments.push(sent.get(name) ?? (await this.experiments.require(name, pointer)).definition);
     }
+    refuseUnnamed([...sent.keys()], spec.experiments);
     const sides = {} as Record<Side, unknown>;
     for (const side of SIDES) sides[side] = await this.fabricOf(request, side, spec[side]);
     return { suite, experiments, ...sides, ...(seeds === undefined ? {} : { seeds }) };
@@ -147,6 +144,32 @@ export class GatesService {
     if (gate.state === 'aborted') return gate;
     throw new ConflictError(`the gate has ended as ${gate.state}`, 'a gate that has ended can’t be aborted');
   }
+}
+
+/** Experiments that came along, by name, in their order. */
+function sentExperiments(documents: readonly unknown[]): Map<string, unknown> {
+  const sent = new Map<string, unknown>();
+  for (const [at, document] of documents.entries()) {
+    const { value } = withPointer(`/experiments/${at}`, () => loadExperiment(document, refuseFiles));
+    const { name } = value.metadata;
+    if (sent.has(name)) {
+      throw InputError.at(`/experiments/${at}/metadata/name`, `there are two experiments named "${name}"`);
+    }
+    sent.set(name, document);
+  }
+  return sent;
+}
+
+/** What came along and is not named was meant to be: a stored one might be run in its place. */
+function refuseUnnamed(sent: readonly string[], named: readonly string[]): void {
+  const issues = sent.flatMap((name, at): InputIssue[] => {
+    if (named.includes(name)) return [];
+    const hint = nearestHint(name, named);
+    const message = `the suite names no experiment "${name}"; it names ${listChoices(named, 30)}`;
+    const pointer = `/experiments/${at}/metadata/name`;
+    return [{ pointer, message, ...(hint === undefined ? {} : { hint }) }];
+  });
+  if (issues.length > 0) throw new InputError(issues);
 }
 
 function newGate(

@@ -57,6 +57,7 @@ export class DiagnoseController {
   })
   @ApiQuery({ name: 'from', required: false, description: 'with an evidence file, as 20s' })
   @ApiQuery({ name: 'to', required: false, description: 'with an evidence file, as 40s' })
+  @ApiResponse({ status: 200, description: 'the verdict' })
   @ApiResponse({ status: 400, description: 'problem+json: what can not be looked at, and why' })
   diagnose(@Body() body: unknown, @Query() query: Record<string, unknown>): Promise<Verdict> {
     if (Buffer.isBuffer(body)) {

@@ -27,7 +27,7 @@ export class ExperimentRunsController {
     @Param('id') experimentId: string,
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
-    @Headers('idempotency-key') idempotencyKey?: string,
+    @Headers('Idempotency-Key') idempotencyKey?: string,
   ) {
     const { fabric, seed, pace } = parseBody(runOptionsSchema, body);
     const { run, replayed } = await this.runs.create({ experimentId, fabric, seed, pace, idempotencyKey });

@@ -14,7 +14,7 @@ import {
   Res,
   Sse,
 } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { MessageEvent } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { pipeline } from 'node:stream/promises';
@@ -91,6 +91,7 @@ export class RunsController {
 
   @Get(':id')
   @ApiOperation({ summary: 'one run with its plan' })
+  @ApiResponse({ status: 200, description: 'the run as it is now' })
   @ApiResponse({ status: 404, description: 'no such run' })
   async show(@Param('id') id: string) {
     const run = await this.runs.get(id);
@@ -100,9 +101,10 @@ export class RunsController {
   @Sse(':id/events')
   @ApiOperation({ summary: 'live events (SSE); Last-Event-ID resumes, `end` is the last' })
   @ApiProduces('text/event-stream')
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'the last event that was seen' })
   async events(
     @Param('id') id: string,
-    @Headers('last-event-id') lastEventId?: string,
+    @Headers('Last-Event-ID') lastEventId?: string,
   ): Promise<Observable<MessageEvent>> {
     const { sealed } = await this.runs.get(id);
     const after = lastEventId === undefined || !/^\d{1,9}$/.test(lastEventId) ? 0 : Number(lastEventId);
@@ -142,6 +144,7 @@ export class RunsController {
 
   @Get(':id/scorecard')
   @ApiOperation({ summary: 'the three scores with their raw figures, verdict and truth' })
+  @ApiResponse({ status: 200, description: 'the scorecard' })
   @ApiResponse({ status: 409, description: 'the run has not ended' })
   scorecard(@Param('id') id: string): Promise<Scorecard> {
     return this.withDiagnoses(id);
@@ -149,6 +152,7 @@ export class RunsController {
 
   @Get(':id/verdict')
   @ApiOperation({ summary: 'the sealed diagnosis' })
+  @ApiResponse({ status: 200, description: 'the verdict' })
   @ApiResponse({ status: 409, description: 'not sealed yet' })
   verdict(@Param('id') id: string) {
     return this.runs.verdict(id);

@@ -89,6 +89,7 @@ export class SchedulesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'one schedule with its definition and its next ten ticks' })
+  @ApiResponse({ status: 200, description: 'the schedule' })
   @ApiResponse({ status: 404, description: 'no such schedule' })
   async show(@Param('id') id: string) {
     return scheduleDetails(await this.schedules.get(id));

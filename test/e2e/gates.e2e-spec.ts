@@ -150,6 +150,15 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     expect(await refused(gateOf(slower('s'), { experiments: ['cot'] }))).toMatch(
       /^\/suite\/spec\/experiments\/0 there is no stored experiment "cot"/,
     );
+    const [cut] = gateOf(null).experiments as Json[];
+    const sending = (...experiments: Json[]): Json => ({ ...gateOf(slower('s')), experiments });
+    expect(await refused(sending(cut, cut))).toMatch(
+      /^\/experiments\/1\/metadata\/name there are two .*"cut"/,
+    );
+    expect(await refused(sending(cut, experimentDocument('cat', 'today')))).toMatch(
+      /^\/experiments\/1\/metadata\/name the suite names no experiment "cat"; it names cut/,
+    );
+    expect(await refused({})).toMatch(/^\/suite "suite" is missing/);
     const { candidate: _, ...without } = gateOf(slower('s'));
     expect(await refused(without)).toMatch(/^\/candidate neither the request nor the suite/);
     const real = fabricDocument('lab', { driver: 'linux', lab: { prefix: 'lab' } });

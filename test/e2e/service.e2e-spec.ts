@@ -64,6 +64,25 @@ describe.each(queueBackends('the service as a whole'))('a service with its queue
     }
   });
 
+  it('says of every operation what succeeds, and asks no client for a header that may be left out', async () => {
+    const { paths } = await describeApi();
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { responses, parameters = [] }] of Object.entries(methods)) {
+        const what = `${method} ${path}`;
+        expect([what, ...Object.keys(responses as Json)]).toContainEqual(expect.stringMatching(/^2\d\d$/));
+        const headers = (parameters as { name: string; in: string; required: boolean }[]).filter(
+          (one) => one.in === 'header',
+        );
+        const names = headers.map(({ name }) => name.toLowerCase());
+        expect([what, headers.filter(({ required }) => required), new Set(names).size]).toEqual([
+          what,
+          [],
+          names.length,
+        ]);
+      }
+    }
+  });
+
   it('describes every route of the interface', async () => {
     const { paths } = await describeApi();
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
