@@ -54,11 +54,14 @@ export function readSuite(reference: string, toPath: ToPath): SuiteFile {
   return { reference, file, suite, experiments, fabrics: loaded.fabrics };
 }
 
-/** A mistake in another file keeps its place there; any other is one of the line that names it. */
+/** A mistake in another file keeps its place there; any other is one of the line that names it, or the file of it. */
 const located = (suite: Loaded<Suite>, pointer: string, error: InputError): InputIssue[] =>
-  error.issues.flatMap((issue) =>
-    issue.line === undefined ? suite.locate([{ ...issue, pointer }]) : [issue],
-  );
+  error.issues.flatMap((issue) => {
+    if (issue.line !== undefined) return [issue];
+    const { file, message, ...rest } = issue;
+    const about = file === undefined || file === '' ? message : `${file}: ${message}`;
+    return suite.locate([{ ...rest, message: about, pointer }]);
+  });
 
 function experimentOf(
   named: string,

@@ -16,6 +16,7 @@ function issueOf(...specs: SuiteObjectiveSpec[]): string {
 
 describe('objectives of a suite', () => {
   it('take a margin in the unit of the metric or as a share of the baseline', () => {
+    expect(parse({ metric: 'training.step_time_s', margin: 1e-7 })).toMatchObject([{ margin: 1e-7 }]);
     const [score, step, bystanders] = parse(
       { metric: 'recovery.score', margin: 5 },
       { metric: 'training.step_time_s', margin: '2%', on: ['link-down'] },
@@ -50,6 +51,7 @@ describe('objectives of a suite', () => {
       { metric: 'recovery.score', margin: 1, on: ['incats'] },
       /no experiment "incats".*did you mean "incast"/,
     ],
+    [{ metric: 'recovery.score', margin: 1, on: ['incast', 'incast'] }, /on\/1.*"incast" is here twice/],
     ['recovery.score >= 800', /decides nothing/],
   ] as [SuiteObjectiveSpec, RegExp][])('refuse %j', (spec, expected) => {
     expect(issueOf(spec)).toMatch(expected);

@@ -111,6 +111,8 @@ function checkOn(
 ): void {
   if (on === undefined || experiments === undefined) return;
   const issues = on.flatMap((name, at): InputIssue[] => {
+    if (on.indexOf(name) < at)
+      return [{ pointer: `${pointer}/on/${at}`, message: `"${name}" is here twice` }];
     if (experiments.includes(name)) return [];
     const hint = nearestHint(name, experiments);
     const message = `the suite has no experiment "${name}"; it has ${listChoices(experiments, 30)}`;
@@ -170,7 +172,8 @@ function parseMargin(
     throw InputError.at(pointer, message, `as in ${example}`);
   }
   const text = String(margin).trim();
-  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text);
+  // a number of a file may be so small that its text has an exponent
+  const match = /^(\d+(?:\.\d+)?(?:e-\d+)?|\.\d+)\s*(%?)$/.exec(text);
   if (match === null) {
     const message = `${JSON.stringify(margin)} is no margin; it is a number in the metric's unit, or a share of the baseline such as 2%`;
     throw InputError.at(pointer, message, `as in ${example}`);
