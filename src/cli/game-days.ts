@@ -15,7 +15,7 @@ import { collect, parseChoice } from './flags.js';
 import { readGameDay, type GameDayFile } from './game-day-file.js';
 import { followDay, type DayView } from './game-day-follow.js';
 import { examples } from './help.js';
-import { deliver, parseOutputs } from './outputs.js';
+import { deliverAll, parseOutputs } from './outputs.js';
 import { table } from './table.js';
 import { readTextFile } from './text-file.js';
 
@@ -317,11 +317,13 @@ async function report(
     'markdown',
   );
   return context.withServer(async (client) => {
-    for (const { format, path } of outputs) {
+    const texts = new Map<string, string>();
+    for (const { format } of outputs) {
       const made = await client.request('GET', address(id, `/report?format=${format}`));
       const text = format === 'json' ? `${JSON.stringify(await made.json(), null, 2)}\n` : await made.text();
-      deliver(path, format, text, context);
+      texts.set(format, text);
     }
+    deliverAll(outputs, (format) => texts.get(format)!, context);
     return EXIT.passed;
   });
 }
