@@ -42,15 +42,17 @@ function drawCron(random: Prng): string {
   return `*/${random.uniform() < 0.5 ? 15 : 20} ${random.below(6)}-${8 + random.below(8)} * * 1-5`;
 }
 
-function drawBlackouts(random: Prng): Record<string, unknown>[] {
+function drawBlackouts(random: Prng, zones: Prng): Record<string, unknown>[] {
   const count = random.uniform() < 0.5 ? 0 : 1 + random.below(2);
   return Array.from({ length: count }, () => {
     const onEnter = random.uniform() < 0.5 ? 'abort' : 'finish';
+    const timeZone = zones.uniform() < 0.25 ? { timeZone: pick(zones, ZONES) } : {};
     if (random.uniform() < 0.5) {
       return {
         cron: `${random.below(60)} ${random.below(24)} * * ${random.below(7)}`,
         duration: `${1 + random.below(60)}h`,
         onEnter,
+        ...timeZone,
       };
     }
     const hour = random.below(24);
@@ -59,6 +61,7 @@ function drawBlackouts(random: Prng): Record<string, unknown>[] {
       to: `${two((hour + 1 + random.below(9)) % 24)}:00`,
       ...(random.uniform() < 0.5 ? {} : { days: ['Mon', 'Sat', 'Sun'].slice(random.below(3)) }),
       onEnter,
+      ...timeZone,
     };
   });
 }
@@ -78,7 +81,7 @@ export function drawSchedule(seed: number, index: number): Drawn {
       startingDeadline: pick(random, ['2m', '5m', '30m', '3h']),
       missedRunPolicy: pick(random, ['skip', 'runOnce']),
       jitter: pick(random, ['0s', '0s', '90s', '14m']),
-      blackouts: drawBlackouts(random),
+      blackouts: drawBlackouts(random, random.stream('zones of windows')),
     };
     const spec = scheduleSpecSchema.parse(written);
     const lengthMs = pick(random, [2, 20, 90, 400, 1800]) * 60_000;

@@ -19,7 +19,7 @@ import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { readFabricReference, type FabricReference } from './definitions.js';
 import { InterruptedError, ProblemError } from './failure.js';
-import { collect, parseChoice, parseSeed } from './flags.js';
+import { collect, parseChoice, parseInstant, parseSeed } from './flags.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
@@ -144,13 +144,8 @@ function pastOf({ from, to }: DiagnoseOptions): { fromMs: number; toMs: number }
 }
 
 function wallClock(flag: string, text: string | undefined): number {
-  const ms = /T.*(Z|[+-]\d\d:\d\d)$/.test(text ?? '') ? Date.parse(text ?? '') : NaN;
-  if (!Number.isNaN(ms)) return ms;
-  const message =
-    text === undefined
-      ? 'the other end of the window is missing'
-      : `"${text}" is no instant with a time zone`;
-  throw InputError.at(flag, message, `as in ${flag} 2026-11-30T01:00:00Z`);
+  if (text !== undefined) return parseInstant(flag, text);
+  throw InputError.at(flag, 'the other end of the window is missing', `as in ${flag} 2026-11-30T01:00:00Z`);
 }
 
 async function ofPast(

@@ -28,6 +28,14 @@ export function parseChoice<Choice extends string>(
   );
 }
 
+/** Ms since 1970. @throws InputError unless the text is an RFC 3339 time with its offset */
+export function parseInstant(flag: string, text: string): number {
+  const ms = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  const message = `"${text}" is no instant with a time zone`;
+  throw InputError.at(flag, message, `as in ${flag} 2026-11-30T01:00:00Z`);
+}
+
 /** The --seed flag. @throws InputError unless it is a whole number from 0 to 2^53 - 1 */
 export const parseSeed = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseWhole('--seed', text, 0, Number.MAX_SAFE_INTEGER);

@@ -34,8 +34,16 @@ export function planSchedule(
   return EXIT.passed;
 }
 
-export const tickTable = (ticks: readonly Upcoming[]): string =>
-  table(
-    ['local time', 'UTC', 'run'],
-    ticks.map(({ local, nominalAt, skipped }) => [local, nominalAt.replace('.000Z', 'Z'), skipped ?? 'yes']),
+/** With starts where jitter puts one off. */
+export function tickTable(ticks: readonly Upcoming[]): string {
+  const jitters = ticks.some(({ nominalAt, startsAt }) => startsAt !== null && startsAt !== nominalAt);
+  return table(
+    ['local time', 'UTC', ...(jitters ? ['starts (UTC)'] : []), 'run'],
+    ticks.map(({ local, nominalAt, startsAt, skipped }) => [
+      local,
+      nominalAt.replace('.000Z', 'Z'),
+      ...(jitters ? [startsAt?.slice(11, 19) ?? ''] : []),
+      skipped ?? 'yes',
+    ]),
   );
+}

@@ -9,6 +9,7 @@ import {
 } from '../drill/plan.js';
 import { faultKind } from '../faults/catalog.js';
 import { parametersText } from './parameters-text.js';
+import { InputError } from '../kernel/problem.js';
 import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../kernel/units.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
@@ -59,12 +60,18 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   const format = parseChoice('--output', options.output, ['text', 'json']);
   const seed = parseSeed(options.seed);
   if (isSuite(file, context.path)) {
+    refuseOthers('a suite', options, ['baseline', 'candidate']);
     return planSuite(readSuite(file, context.path), options, format, context);
   }
   if (isSchedule(file, context.path)) {
+    refuseOthers('a schedule', options, []);
     return planSchedule(readScheduleFile(file, context.path).schedule.value, TICKS_SHOWN, format, context);
   }
-  if (isGameDay(file, context.path)) return planGameDay(file, format, context);
+  if (isGameDay(file, context.path)) {
+    refuseOthers('a game day', options, []);
+    return planGameDay(file, format, context);
+  }
+  refuseOthers('an experiment', options, ['fabric', 'seed']);
   const source = readExperiment(file, context.path);
   const reference = resolveFabric(source, options.fabric, context.path);
   const fabric =
@@ -80,6 +87,18 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   }
   context.note(`next: ${context.command(replayArguments(source, made, options.fabric, seed))}`);
   return EXIT.passed;
+}
+
+const CHOICES = ['fabric', 'seed', 'baseline', 'candidate'] as const;
+
+/** @throws InputError for a flag that says nothing about this kind of file, and would be passed over */
+function refuseOthers(kind: string, options: PlanOptions, known: readonly (typeof CHOICES)[number][]): void {
+  for (const flag of CHOICES) {
+    if (options[flag] === undefined || known.includes(flag)) continue;
+    const hint =
+      known.length === 0 ? 'its file says it' : `it takes ${known.map((one) => `--${one}`).join(' and ')}`;
+    throw InputError.at(`--${flag}`, `does not go with ${kind}`, hint);
+  }
 }
 
 export function renderPlan(plan: Plan): string {

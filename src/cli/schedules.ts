@@ -1,5 +1,6 @@
 /** `schedules list|show|create|delete|suspend|resume|next|ticks`. */
 import type { Command } from 'commander';
+import { nameSchema } from '../experiments/definition/experiment.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
 import { SKIP_REASONS } from '../schedules/timing/decide.js';
@@ -8,7 +9,7 @@ import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
-import { parseChoice, parseWhole } from './flags.js';
+import { parseChoice, parseInstant, parseWhole } from './flags.js';
 import { examples } from './help.js';
 import { planSchedule, TICKS_SHOWN, tickTable } from './plan-schedule.js';
 import { confirmDay } from './game-days.js';
@@ -48,12 +49,15 @@ interface CreateOptions {
 interface TicksOptions {
   outcome?: string;
   reason?: string;
+  since?: string;
   limit: string;
   output: string;
 }
 
-const MOST_ROWS = 200;
+/** A page of a list, and what a table holds at most. */
+const [PAGE, MOST_ROWS] = [200, 100_000];
 const MOST_TICKS = 1000;
+const LONGEST_CELL = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const FORMAT = ['--output <format>', 'text or json', 'text'] as const;
 
@@ -103,7 +107,7 @@ function addTickCommands(schedules: Command, act: Act): void {
     .command('next')
     .argument('<schedule>', 'name or id of a stored schedule, or a schedule file')
     .description('the coming ticks, and which of them a blackout takes')
-    .option('--count <n>', 'of a file: how many', String(TICKS_SHOWN))
+    .option('--count <n>', `how many, at most ${MOST_TICKS}`, String(TICKS_SHOWN))
     .option(...FORMAT)
     .action((which: string, options: { count: string; output: string }) =>
       act((context) => next(which, options, context)),
@@ -114,6 +118,7 @@ function addTickCommands(schedules: Command, act: Act): void {
     .description('what became of each tick, newest first: a run, or a skip with its reason')
     .option('--outcome <outcome>', 'only these: run or skip')
     .option('--reason <reason>', `only skips for this reason: ${SKIP_REASONS.join(', ')}`)
+    .option('--since <time>', 'only those from this time on, as in 2026-11-30T01:00:00Z')
     .option('--limit <n>', `this many, at most ${MOST_ROWS}`, '20')
     .option(...FORMAT)
     .addHelpText('after', examples(['schedules ticks nightly', 'schedules ticks nightly --reason missed']))
@@ -123,20 +128,26 @@ function addTickCommands(schedules: Command, act: Act): void {
 /** @throws InputError naming the schedules that there are */
 async function find(client: ApiClient, which: string): Promise<string> {
   if (UUID.test(which)) return `/v1/schedules/${which}`;
-  const names: string[] = [];
-  for await (const { id, name } of client.pages<ScheduleView>('/v1/schedules')) {
-    if (name === which) return `/v1/schedules/${id}`;
-    names.push(name);
+  if (nameSchema.safeParse(which).success) {
+    const id = await idOf(client, which);
+    if (id !== undefined) return `/v1/schedules/${id}`;
   }
+  const names: string[] = [];
+  for await (const { name } of client.pages<ScheduleView>(`/v1/schedules?limit=${PAGE}`)) names.push(name);
   const stored = names.length === 0 ? 'none is stored' : `stored are ${listChoices(names)}`;
   throw InputError.at('<schedule>', `there is no schedule "${which}"; ${stored}`, nearestHint(which, names));
+}
+
+async function idOf(client: ApiClient, name: string): Promise<string | undefined> {
+  const { data } = await client.json<{ data: ScheduleView[] }>('GET', `/v1/schedules?name=${name}`);
+  return data[0]?.id;
 }
 
 function list(options: { output: string }, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
   return context.withServer(async (client) => {
     const rows: ScheduleView[] = [];
-    for await (const row of client.pages<ScheduleView>('/v1/schedules')) rows.push(row);
+    for await (const row of client.pages<ScheduleView>(`/v1/schedules?limit=${PAGE}`)) rows.push(row);
     if (format === 'json') context.out(`${JSON.stringify(rows, null, 2)}\n`);
     else if (rows.length > 0) {
       const cells = rows.map((row) => [
@@ -154,8 +165,16 @@ function list(options: { output: string }, context: CommandContext): Promise<Exi
   });
 }
 
-const nextOf = ({ suspendedAt, nextAt }: ScheduleView): string =>
-  suspendedAt !== null ? 'suspended' : (nextAt?.replace('.000Z', 'Z') ?? 'over');
+const nextOf = ({ suspendedAt, suspendReason, nextAt }: ScheduleView): string =>
+  suspendedAt !== null
+    ? `suspended: ${oneLine(suspendReason ?? '')}`
+    : (nextAt?.replace('.000Z', 'Z') ?? 'over');
+
+/** A table's cell is one line, and a short one. */
+const oneLine = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > LONGEST_CELL ? `${line.slice(0, LONGEST_CELL - 1)}…` : line;
+};
 
 const show = (which: string, context: CommandContext): Promise<ExitCode> =>
   context.withServer(async (client) => {
@@ -195,7 +214,8 @@ async function next(
     return planSchedule(readScheduleFile(which, context.path).schedule.value, count, format, context);
   }
   return context.withServer(async (client) => {
-    const { upcoming } = await client.json<{ upcoming: Upcoming[] }>('GET', await find(client, which));
+    const address = `${await find(client, which)}?upcoming=${count}`;
+    const { upcoming } = await client.json<{ upcoming: Upcoming[] }>('GET', address);
     context.out(format === 'json' ? `${JSON.stringify(upcoming, null, 2)}\n` : tickTable(upcoming));
     return EXIT.passed;
   });
@@ -203,35 +223,40 @@ async function next(
 
 function ticks(which: string, options: TicksOptions, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
-  const query = new URLSearchParams({
-    limit: String(parseWhole('--limit', options.limit, 1, MOST_ROWS)),
-    ...(options.outcome === undefined
-      ? {}
-      : { outcome: parseChoice('--outcome', options.outcome, ['run', 'skip']) }),
-    ...(options.reason === undefined
-      ? {}
-      : { reason: parseChoice('--reason', options.reason, SKIP_REASONS) }),
+  const limit = parseWhole('--limit', options.limit, 1, MOST_ROWS);
+  const { outcome, reason, since } = options;
+  const filter = new URLSearchParams({
+    ...(outcome === undefined ? {} : { outcome: parseChoice('--outcome', outcome, ['run', 'skip']) }),
+    ...(reason === undefined ? {} : { reason: parseChoice('--reason', reason, SKIP_REASONS) }),
+    ...(since === undefined ? {} : { since: new Date(parseInstant('--since', since)).toISOString() }),
   });
   return context.withServer(async (client) => {
-    const address = `${await find(client, which)}/ticks?${query.toString()}`;
-    const { data } = await client.json<{ data: TickView[] }>('GET', address);
-    if (format === 'json') context.out(`${JSON.stringify(data, null, 2)}\n`);
-    else if (data.length > 0) {
-      const cells = data.map((tick) => [
-        tick.nominalAt.replace('.000Z', 'Z'),
-        tick.reason ?? tick.outcome,
-        whatOf(tick),
-      ]);
-      context.out(table(['tick (UTC)', 'outcome', 'run or reason'], cells));
+    // one more than is shown, which tells whether there are more
+    const page = Math.min(PAGE, limit + 1);
+    const rows: TickView[] = [];
+    const address = `${await find(client, which)}/ticks?limit=${page}&${filter.toString()}`;
+    for await (const row of client.pages<TickView>(address)) {
+      rows.push(row);
+      if (rows.length > limit) break;
     }
-    if (data.length === 0) context.note(query.size > 1 ? 'no tick is like that' : 'no tick yet');
+    const shown = rows.slice(0, limit);
+    if (format === 'json') context.out(`${JSON.stringify(shown, null, 2)}\n`);
+    else if (shown.length > 0) context.out(decidedTable(shown));
+    if (rows.length === 0) context.note(filter.size > 0 ? 'no tick is like that' : 'no tick yet');
+    if (rows.length > limit) context.note(`there are earlier ones; --limit shows more than ${limit}`);
     return EXIT.passed;
   });
 }
 
+const decidedTable = (ticks: readonly TickView[]): string =>
+  table(
+    ['tick (UTC)', 'outcome', 'run or reason'],
+    ticks.map((tick) => [tick.nominalAt.replace('.000Z', 'Z'), tick.reason ?? tick.outcome, whatOf(tick)]),
+  );
+
 function whatOf({ runId, gameDayId, detail }: TickView): string {
   const begun = runId ?? (gameDayId === null ? null : `game day ${gameDayId}`);
-  return begun === null ? (detail ?? '') : `${begun}${detail === null ? '' : ` (${detail})`}`;
+  return oneLine(begun === null ? (detail ?? '') : `${begun}${detail === null ? '' : ` (${detail})`}`);
 }
 
 async function create(file: string, options: CreateOptions, context: CommandContext): Promise<ExitCode> {
@@ -275,9 +300,8 @@ async function send(
   options: CreateOptions,
 ): Promise<ScheduleView> {
   if (options.replace === true) {
-    const { name } = source.schedule.value.metadata;
-    const { data } = await client.json<{ data: ScheduleView[] }>('GET', `/v1/schedules?name=${name}`);
-    if (data.length > 0) return client.json<ScheduleView>('PUT', `/v1/schedules/${data[0].id}`, document);
+    const id = await idOf(client, source.schedule.value.metadata.name);
+    if (id !== undefined) return client.json<ScheduleView>('PUT', `/v1/schedules/${id}`, document);
   }
   return client.json<ScheduleView>('POST', '/v1/schedules', document);
 }
@@ -327,12 +351,14 @@ async function confirm(
   const id = UUID.test(experimentRef) ? experimentRef : await newestOf(client, experimentRef);
   // an experiment that is not there is told when the schedule is stored, with those that are
   if (id === undefined) return;
-  const plan = await client.json<{ fabric: string; driver: string }>(
-    'POST',
-    `/v1/experiments/${id}/plan`,
-    choice,
-  );
-  if (plan.driver === 'simulated' || named === plan.fabric) return;
+  const plan = await client
+    .json<{ fabric: string; driver: string }>('POST', `/v1/experiments/${id}/plan`, choice)
+    .catch((error: unknown) => {
+      // as is one that can't be planned, at its place in the schedule
+      if (error instanceof ProblemError && error.status === 400) return undefined;
+      throw error;
+    });
+  if (plan === undefined || plan.driver === 'simulated' || named === plan.fabric) return;
   throw InputError.at('--confirm', `"${plan.fabric}" is a real fabric`, `add --confirm ${plan.fabric}`);
 }
 

@@ -23,7 +23,14 @@ import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { planView } from '../drill/plan.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
-import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
+import {
+  decodeUuidCursor,
+  instantQuery,
+  pageOf,
+  pageQuery,
+  parseQuery,
+  placeOf,
+} from '../platform/http/page.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
 import { DiagnosesService } from './diagnoses/diagnoses.service.js';
@@ -43,7 +50,7 @@ const listQuery = z.strictObject({
   experiment: z.string().max(63).optional(),
   schedule: z.uuid().optional(),
   gameDay: z.uuid().optional(),
-  since: z.iso.datetime({ offset: true }).optional(),
+  since: instantQuery.optional(),
 });
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(1000) });

@@ -9,6 +9,7 @@ import { openDatabase } from '../platform/database/database.js';
 import { contentDigest } from '../platform/digest.js';
 import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
+import { dueMs } from './timing/decide.js';
 import { ScheduleStore, type OpenWork, type Prepared, type ScheduledRun } from './schedule-store.js';
 
 jest.setTimeout(60_000);
@@ -207,6 +208,64 @@ describe('the store of schedules', () => {
     expect(changed?.runIds).toHaveLength(1);
     await lookAt(hour(2));
     expect(await ticks(id)).toEqual(['01:00 run', '02:00 suspended']);
+  });
+
+  describe('replaced between a tick and the start that jitter puts off', () => {
+    const replaced = async (spec: object): Promise<string[]> => {
+      const id = await hourly({ jitter: '50m' });
+      const row = await dataSource.getRepository(ScheduleEntity).findOneByOrFail({ id });
+      const due = dueMs({ id, jitterMs: 50 * MINUTE_MS }, hour(1));
+      nowMs = (hour(1) + due) / 2;
+      const definition = row.definition as { spec: object };
+      await store.change(id, (changed) => {
+        changed.definition = { ...definition, spec: { ...definition.spec, ...spec } };
+        changed.digest = contentDigest(changed.definition);
+        return true;
+      });
+      await lookAt(due + 1000);
+      return ticks(id);
+    };
+
+    test('keeps the tick, where the new file has it too', async () => {
+      expect(await replaced({ description: 'of the same times' })).toEqual(['01:00 run']);
+    });
+
+    test('explains that it did not start, where the new file has it not', async () => {
+      expect(await replaced({ cron: '30 0 * * *', jitter: '0s' })).toEqual(['01:00 replaced']);
+    });
+
+    test('starts none of those that the new file would have had meanwhile', async () => {
+      const [first] = await replaced({ cron: '* * * * *', jitter: '0s', startingDeadline: '1d' });
+      expect(first).toBe('01:00 replaced');
+    });
+  });
+
+  test('aborts and skips in a window, and says in which', async () => {
+    const id = await hourly({ blackouts: [{ from: '01:30', to: '02:30', onEnter: 'abort' }] });
+    await lookAt(hour(1));
+    await lookAt(hour(1) + 30 * MINUTE_MS);
+    const [{ abort_reason }] = await dataSource.query<[{ abort_reason: string }]>(
+      'SELECT abort_reason FROM runs',
+    );
+    const window = 'the blackout 01:30 to 02:30, until 2027-01-01 02:30 +00:00';
+    expect(abort_reason).toBe(`its schedule "${id}" has entered ${window}`);
+    await lookAt(hour(2));
+    const [{ detail }] = await dataSource.query<[{ detail: string }]>(
+      `SELECT detail FROM schedule_ticks WHERE reason = 'blackout'`,
+    );
+    expect(detail).toBe(`in ${window}`);
+  });
+
+  test('leaves connections to plan with, however many change schedules that are due', async () => {
+    const ids = await Promise.all(Array.from({ length: 25 }, () => hourly()));
+    nowMs = hour(1) + 1000;
+    const prepare = async (request: ScheduledRun): Promise<Prepared> => {
+      await dataSource.query('SELECT 1');
+      return runs.prepare(request);
+    };
+    const planning = new ScheduleStore(dataSource, { ...runs, prepare }, () => Promise.resolve(nowMs));
+    const changed = await Promise.all(ids.map((id) => planning.change(id, () => false)));
+    expect(changed.map((one) => one?.runIds.length)).toEqual(ids.map(() => 1));
   });
 
   test('suspends a schedule whose file this version does not take, and says why', async () => {

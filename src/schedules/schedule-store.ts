@@ -13,18 +13,21 @@ import type { ScheduleSpec } from '../experiments/definition/schedule.js';
 import { InputError } from '../kernel/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { Turns } from '../platform/turns.js';
 import type { PlannedDay } from '../game-days/game-day-planner.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule, scheduledRunId, type StoredSchedule } from './stored-schedule.js';
 import {
-  abortNow,
+  abortReason,
   decideTick,
   dueMs,
+  nextAfterChange,
   nextTickMs,
   wakeMs,
   type Decision,
   type Living,
+  type Skip,
 } from './timing/decide.js';
 
 /** Injection tokens of what a store needs. */
@@ -39,6 +42,8 @@ export interface OpenWork {
   kind: Prepared['kind'];
   id: string;
 }
+
+const nameOf = ({ kind, id }: OpenWork): string => `${kind === 'run' ? 'run' : 'game day'} ${id}`;
 
 /** How runs and game days are made, written and stopped; within the transaction that decides about them. */
 export interface ScheduledRuns {
@@ -72,7 +77,12 @@ const STANDS_STILL_MS = 60_000;
 const CLOCK_BACK_MS = 60_000;
 /** Ticks a transaction: after a long outage there may be many, and a lock is not held for all of them. */
 const TICKS_AT_ONCE = 500;
-const SCHEDULES_AT_ONCE = 100;
+export const SCHEDULES_AT_ONCE = 100;
+/**
+ * Changes that people ask for, at a time: each holds a connection for its transaction, while what is due before it needs
+ * another to be planned, and may wait for a replica that has the schedule.
+ */
+const CHANGES_AT_ONCE = 3;
 
 export interface Settled {
   /** Runs that were stored and have to be queued. */
@@ -84,6 +94,7 @@ export interface Settled {
 @Injectable()
 export class ScheduleStore {
   private readonly logger = new Logger('ScheduleStore');
+  private readonly changes = new Turns(CHANGES_AT_ONCE);
 
   constructor(
     private readonly dataSource: DataSource,
@@ -92,12 +103,13 @@ export class ScheduleStore {
     @Optional() private readonly standsStillMs: number = STANDS_STILL_MS,
   ) {}
 
-  /** Schedules to look at now, the longest due first. */
-  async toWake(): Promise<string[]> {
+  /** Schedules to look at now, the longest due first, some hundred at most. */
+  async toWake(except: readonly string[] = []): Promise<string[]> {
     const now = new Date(await this.clock(this.dataSource.manager));
     const rows = await this.dataSource.query<{ id: string }[]>(
-      `SELECT id FROM schedules WHERE wake_at <= $1 OR settled_at > $2 ORDER BY wake_at LIMIT $3`,
-      [now, new Date(now.getTime() + CLOCK_BACK_MS), SCHEDULES_AT_ONCE],
+      `SELECT id FROM schedules WHERE (wake_at <= $1 OR settled_at > $2) AND id <> ALL ($3::uuid[])
+        ORDER BY wake_at LIMIT $4`,
+      [now, new Date(now.getTime() + CLOCK_BACK_MS), except, SCHEDULES_AT_ONCE],
     );
     return rows.map(({ id }) => id);
   }
@@ -123,25 +135,33 @@ export class ScheduleStore {
   ): Promise<{ row: ScheduleEntity; runIds: string[] } | undefined> {
     const runIds: string[] = [];
     for (;;) {
-      const step = await this.transaction(async (manager) => {
-        const row = await manager.findOne(ScheduleEntity, {
-          where: { id },
-          lock: { mode: 'pessimistic_write' },
-        });
-        if (row === null) return undefined;
-        const settled = await this.settleRow(manager, row);
-        if (settled.more) return { row, settled };
-        const begin = change(row, row.settledAt);
-        const rules = readOrSuspend(row, row.settledAt)?.rules;
-        if (begin && rules !== undefined) row.nextAt = dateOf(nextTickMs(rules, row.settledAt.getTime()));
-        row.wakeAt = wakeOf(row, rules);
-        row.updatedAt = row.settledAt;
-        return { row: await manager.save(row), settled };
-      });
+      const step = await this.changes.take(() => this.changeSettled(id, change));
       if (step === undefined) return undefined;
       runIds.push(...step.settled.runIds);
       if (!step.settled.more) return { row: step.row, runIds };
     }
+  }
+
+  private changeSettled(
+    id: string,
+    change: (row: ScheduleEntity, now: Date) => boolean,
+  ): Promise<{ row: ScheduleEntity; settled: Settled } | undefined> {
+    return this.transaction(async (manager) => {
+      const row = await manager.findOne(ScheduleEntity, {
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (row === null) return undefined;
+      const settled = await this.settleRow(manager, row);
+      if (settled.more) return { row, settled };
+      const dueAt = dueOf(row);
+      const begin = change(row, row.settledAt);
+      const rules = readOrSuspend(row, row.settledAt)?.rules;
+      if (begin && rules !== undefined) await beginAnew(manager, row, rules, dueAt);
+      row.wakeAt = wakeOf(row, rules);
+      row.updatedAt = row.settledAt;
+      return { row: await manager.save(row), settled };
+    });
   }
 
   private async settleRow(manager: EntityManager, row: ScheduleEntity): Promise<Settled> {
@@ -151,8 +171,8 @@ export class ScheduleStore {
     if (stored !== undefined) {
       if (row.settledAt.getTime() > nowMs + CLOCK_BACK_MS) await takeBack(manager, row, stored.rules, nowMs);
       await this.decideDue(manager, row, stored, nowMs, settled);
-      const entered = settled.more ? undefined : abortNow(stored.rules, nowMs);
-      if (entered !== undefined) await this.abortAll(manager, row.id, 'a blackout of its schedule began');
+      const reason = settled.more ? undefined : abortReason(stored.rules, row.name, nowMs);
+      if (reason !== undefined) await this.abortAll(manager, row.id, reason);
     }
     row.settledAt = new Date(nowMs);
     row.wakeAt = settled.more ? row.settledAt : wakeOf(row, stored?.rules);
@@ -169,7 +189,7 @@ export class ScheduleStore {
     settled: Settled,
   ): Promise<void> {
     const skipped: TickRow[] = [];
-    let underWay: number | undefined;
+    let underWay: string[] | undefined;
     for (let count = 0; row.nextAt !== null; count++) {
       const nominalMs = row.nextAt.getTime();
       const due = dueMs(rules, nominalMs);
@@ -178,7 +198,7 @@ export class ScheduleStore {
         settled.more = true;
         break;
       }
-      underWay ??= (await openWork(manager, row.id)).length;
+      underWay ??= (await openWork(manager, row.id)).map(nameOf);
       const tick = { nominalMs, suspended: row.suspendedAt !== null, underWay };
       const decision = decideTick(rules, tick, nowMs);
       const at = { nominalAt: row.nextAt, dueAt: new Date(due), decidedAt: new Date(nowMs) };
@@ -212,7 +232,10 @@ export class ScheduleStore {
     if (known !== null) return 'known';
     const prepared = await this.prepare({ id, scheduleId: row.id, ...(await workOf(manager, row, spec)) });
     if ('outcome' in prepared) return prepared;
-    if (decision.replace) await this.abortAll(manager, row.id, 'replaced by the next tick of its schedule');
+    if (decision.replace) {
+      const tick = at.nominalAt.toISOString();
+      await this.abortAll(manager, row.id, `replaced by the tick of ${tick} of its schedule "${row.name}"`);
+    }
     await manager.insert(ScheduleTickEntity, {
       ...at,
       scheduleId: row.id,
@@ -253,11 +276,12 @@ export class ScheduleStore {
   }
 }
 
-type Skip = Extract<Decision, { outcome: 'skip' }>;
 type TickTimes = Pick<ScheduleTickEntity, 'nominalAt' | 'dueAt' | 'decidedAt'>;
 type TickRow = TickTimes & Skip;
 
 const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));
+
+export const UNREADABLE = 'this version does not accept its file';
 
 /** A schedule that can't be read any more is suspended with the reason: nothing else would tell anybody. */
 function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefined {
@@ -266,7 +290,7 @@ function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefin
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     row.suspendedAt ??= now;
-    row.suspendReason = `this version does not accept its file: ${error.message}`.slice(0, 2000);
+    row.suspendReason = `${UNREADABLE}: ${error.message}`.slice(0, 2000);
     return undefined;
   }
 }
@@ -295,6 +319,29 @@ export function openWork(manager: EntityManager, scheduleId: string): Promise<Op
       ORDER BY created_at`,
     [scheduleId],
   );
+}
+
+/** When the next tick of a schedule is due, as far as its file can be read. */
+function dueOf(row: ScheduleEntity): Date | null {
+  if (row.nextAt === null) return null;
+  const rules = readOrSuspend(row, row.settledAt)?.rules;
+  return rules === undefined ? row.nextAt : new Date(dueMs(rules, row.nextAt.getTime()));
+}
+
+/** Looks for the next tick under new rules; what was due under the old ones has been decided. */
+async function beginAnew(
+  manager: EntityManager,
+  row: ScheduleEntity,
+  rules: Living,
+  dueAt: Date | null,
+): Promise<void> {
+  const nowMs = row.settledAt.getTime();
+  const { nextMs, skipped } = nextAfterChange(rules, row.nextAt?.getTime(), nowMs);
+  if (skipped !== undefined && row.nextAt !== null) {
+    const tick = { nominalAt: row.nextAt, dueAt: dueAt ?? row.nextAt, decidedAt: row.settledAt };
+    await insertSkips(manager, row.id, [{ ...tick, ...skipped }]);
+  }
+  row.nextAt = dateOf(nextMs);
 }
 
 /** The clock was put back: what was skipped in a time that has not come is decided anew; runs stay as they are. */

@@ -14,14 +14,24 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { RunsService } from '../runs/runs.service.js';
-import { ScheduleStore } from './schedule-store.js';
+import { SCHEDULES_AT_ONCE, ScheduleStore, type Settled } from './schedule-store.js';
 
 const LOOK_MS = 1000;
 const INTERVAL = 'schedules';
+/** A schedule that failed is left for longer each time, so that it takes no time from the others. */
+const LONGEST_REST_MS = 60_000;
+
+interface Rest {
+  untilMs: number;
+  forMs: number;
+}
 
 @Injectable()
 export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('ScheduleTicker');
+  /** By schedule. */
+  private readonly rests = new Map<string, Rest>();
+  private readonly queueing = new Set<Promise<void>>();
   private looking: Promise<void> | undefined;
   private closing = false;
 
@@ -42,6 +52,7 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
     this.closing = true;
     if (this.scheduler.doesExist('interval', INTERVAL)) this.scheduler.deleteInterval(INTERVAL);
     await this.looking;
+    await Promise.all(this.queueing);
   }
 
   look(): Promise<void> {
@@ -49,24 +60,53 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
     return this.looking;
   }
 
+  /** All in turn, of each a part of what is due, until nothing is left that this replica can get. */
   private async lookAtAll(): Promise<void> {
     try {
-      for (const id of await this.store.toWake()) await this.lookAt(id);
+      for (let isMore = true; isMore && !this.closing;) {
+        const ids = await this.store.toWake(this.resting());
+        const settled: Settled[] = [];
+        for (const id of ids) settled.push(...(await this.lookAt(id)));
+        isMore = settled.some(({ more }) => more) || (settled.length > 0 && ids.length === SCHEDULES_AT_ONCE);
+      }
     } catch (error) {
       this.logger.warn(`schedules: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
-  /** What fails is tried again at the next look, and does not keep the others waiting. */
-  private async lookAt(id: string): Promise<void> {
+  private resting(): string[] {
+    const nowMs = performance.now();
+    return [...this.rests].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : []));
+  }
+
+  /** @returns nothing when another replica was at it, or it failed and is left for a while */
+  private async lookAt(id: string): Promise<Settled[]> {
+    if (this.closing) return [];
     try {
-      for (let more = true; more && !this.closing;) {
-        const settled = await this.store.settle(id);
-        for (const runId of settled?.runIds ?? []) await this.runs.enqueue(runId);
-        more = settled?.more ?? false;
-      }
+      const settled = await this.store.settle(id);
+      this.rests.delete(id);
+      for (const runId of settled?.runIds ?? []) this.enqueue(runId);
+      return settled === undefined ? [] : [settled];
     } catch (error) {
+      this.rest(id);
       this.logger.warn(`schedule ${id}: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
     }
+  }
+
+  private rest(id: string): void {
+    const forMs = Math.min((this.rests.get(id)?.forMs ?? LOOK_MS / 2) * 2, LONGEST_REST_MS);
+    this.rests.set(id, { untilMs: performance.now() + forMs, forMs });
+  }
+
+  /** Nobody waits for it: without the queue each would take its time, and a worker's sweep does it later. */
+  private enqueue(runId: string): void {
+    const queued = this.runs
+      .enqueue(runId)
+      .catch((error: unknown) => {
+        this.logger.warn(`run ${runId}: ${error instanceof Error ? error.message : String(error)}`);
+      })
+      .finally(() => this.queueing.delete(queued));
+    this.queueing.add(queued);
   }
 }

@@ -1,7 +1,8 @@
 /** What others see of a schedule and of its ticks. */
+import { InputError } from '../kernel/problem.js';
 import type { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule } from './stored-schedule.js';
-import { upcomingTicks } from './timing/upcoming.js';
+import { upcomingTicks, type Upcoming } from './timing/upcoming.js';
 
 /** How many coming ticks are shown. */
 const SHOWN = 10;
@@ -25,12 +26,22 @@ export function scheduleView(row: ScheduleEntity): Record<string, unknown> {
   };
 }
 
-export function scheduleDetails(row: ScheduleEntity): Record<string, unknown> {
-  const { rules } = readSchedule(row);
-  // the tick before the next one is where to begin
-  const fromMs = row.nextAt === null ? undefined : row.nextAt.getTime() - 1;
-  const upcoming = fromMs === undefined ? [] : upcomingTicks(rules, row.id, fromMs, SHOWN);
-  return { ...scheduleView(row), definition: row.definition, upcoming };
+/** @param count how many coming ticks */
+export function scheduleDetails(row: ScheduleEntity, count = SHOWN): Record<string, unknown> {
+  return { ...scheduleView(row), definition: row.definition, upcoming: upcomingOf(row, count) };
+}
+
+/** None where no tick is left, or where this version does not take the file, which `suspendReason` says. */
+function upcomingOf(row: ScheduleEntity, count: number): Upcoming[] {
+  if (row.nextAt === null) return [];
+  const suspended = row.suspendedAt === null ? null : (row.suspendReason ?? '');
+  try {
+    // the tick before the next one is where to begin
+    return upcomingTicks(readSchedule(row).rules, { id: row.id, suspended }, row.nextAt.getTime() - 1, count);
+  } catch (error) {
+    if (error instanceof InputError) return [];
+    throw error;
+  }
 }
 
 export function tickView(tick: ScheduleTickEntity): Record<string, unknown> {

@@ -14,6 +14,7 @@ import { YAML_TYPES } from '../platform/http/media-types.js';
 import {
   decodeCursor,
   decodeUuidCursor,
+  instantQuery,
   pageOf,
   pageQuery,
   parseQuery,
@@ -23,6 +24,7 @@ import { scheduleDetails, scheduleView, tickView } from './schedule-view.js';
 import { SchedulesService } from './schedules.service.js';
 import { SKIP_REASONS } from './timing/decide.js';
 
+const MOST_UPCOMING = 1000;
 const listQuery = z.strictObject({
   ...pageQuery,
   name: nameSchema.optional(),
@@ -32,7 +34,10 @@ const ticksQuery = z.strictObject({
   ...pageQuery,
   outcome: z.enum(['run', 'skip']).optional(),
   reason: z.enum(SKIP_REASONS).optional(),
-  since: z.iso.datetime({ offset: true }).optional(),
+  since: instantQuery.optional(),
+});
+const showQuery = z.strictObject({
+  upcoming: z.coerce.number().int().min(0).max(MOST_UPCOMING).default(10),
 });
 const suspendBody = optionalReason('asked for');
 
@@ -90,9 +95,11 @@ export class SchedulesController {
   @Get(':id')
   @ApiOperation({ summary: 'one schedule with its definition and its next ten ticks' })
   @ApiResponse({ status: 200, description: 'the schedule' })
+  @ApiQuery({ name: 'upcoming', required: false, type: Number, description: 'coming ticks instead of ten' })
   @ApiResponse({ status: 404, description: 'no such schedule' })
-  async show(@Param('id') id: string) {
-    return scheduleDetails(await this.schedules.get(id));
+  async show(@Param('id') id: string, @Query() query: Record<string, unknown>) {
+    const { upcoming } = parseQuery(showQuery, query);
+    return scheduleDetails(await this.schedules.get(id), upcoming);
   }
 
   @Put(':id')
@@ -122,6 +129,7 @@ export class SchedulesController {
   @Post(':id/resume')
   @HttpCode(200)
   @ApiOperation({ summary: 'go on with the next tick' })
+  @ApiResponse({ status: 409, description: 'this version does not accept its file' })
   async resume(@Param('id') id: string) {
     return scheduleView(await this.schedules.resume(id));
   }

@@ -16,7 +16,7 @@ import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { RunsService } from '../runs/runs.service.js';
-import { ScheduleStore } from './schedule-store.js';
+import { ScheduleStore, UNREADABLE } from './schedule-store.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import type { Living, SkipReason } from './timing/decide.js';
 import { nextTickMs, wakeMs } from './timing/decide.js';
@@ -148,7 +148,10 @@ export class SchedulesService {
     return query.getMany();
   }
 
-  /** Ticks until now go by the old file, later ones by the new. Whether it is suspended is as the new file says. */
+  /**
+   * Ticks until now go by the old file, later ones by the new. What people have suspended stays so; a suspension by a file
+   * goes with that file.
+   */
   async replace(id: string, loaded: Loaded<Schedule>, beside?: LoadedFile): Promise<ScheduleEntity> {
     await this.get(id);
     const gameDay = gameDayOf(loaded, beside);
@@ -163,9 +166,12 @@ export class SchedulesService {
           definition: loaded.source,
           gameDay: gameDay?.text ?? null,
           digest: digestOf(loaded, gameDay),
-          suspendedAt: suspend ? (row.suspendedAt ?? now) : null,
-          suspendReason: suspend ? (row.suspendReason ?? SUSPENDED_BY_FILE) : null,
         });
+        if (isByFile(row.suspendReason)) Object.assign(row, { suspendedAt: null, suspendReason: null });
+        if (suspend) {
+          row.suspendedAt ??= now;
+          row.suspendReason ??= SUSPENDED_BY_FILE;
+        }
         return true;
       });
     } catch (error) {
@@ -184,12 +190,17 @@ export class SchedulesService {
   }
 
   /** Goes on with the next tick; those that were skipped stay skipped. */
-  resume(id: string): Promise<ScheduleEntity> {
-    return this.change(id, (row) => {
-      row.suspendedAt = null;
-      row.suspendReason = null;
+  async resume(id: string): Promise<ScheduleEntity> {
+    const row = await this.change(id, (schedule) => {
+      schedule.suspendedAt = null;
+      schedule.suspendReason = null;
       return false;
     });
+    if (row.suspendedAt === null) return row;
+    throw new ConflictError(
+      row.suspendReason ?? 'it stays suspended',
+      'PUT /v1/schedules/{id} replaces the file',
+    );
   }
 
   private async change(
@@ -198,7 +209,7 @@ export class SchedulesService {
   ): Promise<ScheduleEntity> {
     const changed = isUuid(id) ? await this.store.change(id, change) : undefined;
     if (changed === undefined) throw notFound(id);
-    for (const runId of changed.runIds) await this.runs.enqueue(runId);
+    await Promise.all(changed.runIds.map((runId) => this.runs.enqueue(runId)));
     return changed.row;
   }
 
@@ -279,6 +290,10 @@ const digestOf = ({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined
 
 const SUSPENDED_BY_FILE = 'its file says so';
 
+/** Whether a suspension goes with the file: it asks for it, or can't be read. */
+const isByFile = (reason: string | null): boolean =>
+  reason === SUSPENDED_BY_FILE || (reason?.startsWith(UNREADABLE) ?? false);
+
 const notFound = (id: string): NotFoundError =>
   new NotFoundError(`there is no schedule ${id}`, 'GET /v1/schedules lists them');
 
@@ -305,13 +320,16 @@ function refusePast({ value: { spec }, locate }: Loaded<Schedule>, nextMs: numbe
 /** What a plan finds wrong, at what the schedule names. */
 function atSchedule(error: InputError, ownFabric: boolean): InputError {
   return new InputError(
-    error.issues.map(({ pointer, message, hint }) => ({
-      pointer: pointer === '/fabric' && ownFabric ? '/spec/fabric' : '/spec/experimentRef',
-      message:
-        pointer === '/fabric' || pointer === ''
-          ? message
-          : `its experiment can not run: ${pointer}: ${message}`,
-      ...(hint === undefined ? {} : { hint }),
-    })),
+    error.issues.map(({ pointer, message, hint }) => {
+      const isOfFabric = pointer === '/fabric';
+      // an experiment may name its fabric by a file, which nobody has here
+      const advice = pointer === '/spec/fabric' ? "name a stored fabric in the schedule's spec.fabric" : hint;
+      return {
+        pointer: isOfFabric && ownFabric ? '/spec/fabric' : '/spec/experimentRef',
+        message:
+          isOfFabric || pointer === '' ? message : `its experiment can not run: ${pointer}: ${message}`,
+        ...(advice === undefined ? {} : { hint: advice }),
+      };
+    }),
   );
 }

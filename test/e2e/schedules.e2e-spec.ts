@@ -92,6 +92,7 @@ describe('schedules', () => {
       line: 6,
       hint: 'did you mean "cut"?',
     });
+    expect(await refused({ timeZone: 'BST' })).toMatchObject({ hint: 'such as Europe/London' });
     expect(await refused({ fabric: 'smal' })).toMatchObject({ pointer: '/spec/fabric', line: 9 });
     expect(await refused({ blackouts: [{ from: '00:00', to: '12:00' }] })).toMatchObject({
       pointer: '/spec/blackouts',
@@ -133,6 +134,14 @@ describe('schedules', () => {
     expect(state).toMatchObject({ suspendReason: 'upgrade', suspendedAt: expect.any(String) });
     await bringNear(suspended);
     expect(await tickOf(suspended)).toMatchObject({ outcome: 'skip', reason: 'suspended' });
+    const held = (await client.get(`/v1/schedules/${suspended}?upcoming=2`)).body;
+    expect((held.upcoming as Json[]).map(({ skipped }) => skipped)).toEqual(
+      Array(2).fill('suspended: upgrade'),
+    );
+    const again = scheduleDocument('suspended', { description: 'as a pipeline does every night' });
+    expect((await client.send('PUT', `/v1/schedules/${suspended}`, again)).body).toMatchObject({
+      suspendReason: 'upgrade',
+    });
     expect((await client.post(`/v1/schedules/${suspended}/resume`)).body).toMatchObject({
       suspendedAt: null,
     });
@@ -143,6 +152,29 @@ describe('schedules', () => {
     await service.rows(`UPDATE experiments SET name = 'cut' WHERE name = 'renamed'`);
     expect(await ticksOf(lost, '?outcome=run')).toEqual([]);
     expect((await client.get(`/v1/schedules/${lost}/ticks?reson=x`)).status).toBe(400);
+    expect((await client.get(`/v1/schedules/${lost}/ticks?since=yesterday`)).body.errors).toEqual([
+      { pointer: '/since', message: 'write a time with its offset, as in 2026-11-30T01:00:00Z' },
+    ]);
+    expect((await client.get(`/v1/schedules?limit=0`)).body.errors).toEqual([
+      { pointer: '/limit', message: '"0" is not allowed; it must be at least 1' },
+    ]);
+  });
+
+  it('that a later version stored can be looked at and replaced, and say why they stand still', async () => {
+    const id = await create('unread');
+    await service.rows(
+      `UPDATE schedules SET definition = jsonb_set(definition::jsonb, '{spec,unheardOf}', 'true')::json, digest = 'other' WHERE id = $1`,
+      [id],
+    );
+    await bringNear(id);
+    const address = `/v1/schedules/${id}`;
+    await until(async () => (await client.get(address)).body.suspendedAt !== null, 'its suspension');
+    const seen = await client.get(address);
+    expect([seen.status, seen.body.upcoming]).toEqual([200, []]);
+    expect(seen.body.suspendReason).toContain('unheardOf');
+    expect((await client.post(`${address}/resume`)).status).toBe(409);
+    const document = scheduleDocument('unread');
+    expect((await client.send('PUT', address, document)).body).toMatchObject({ suspendedAt: null });
   });
 
   it('begin a game day, once a tick, and skip ticks until it has ended', async () => {

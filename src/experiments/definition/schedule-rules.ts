@@ -6,11 +6,12 @@
  */
 import { InputError, withPointer, type InputIssue } from '../../kernel/problem.js';
 import { formatDurationNs, NS_PER } from '../../kernel/units.js';
-import { blackoutAt, dailyBlackout, firstOpenMs, type Blackout } from '../../schedules/timing/blackouts.js';
+import { blackoutAt, firstOpenMs, type Blackout } from '../../schedules/timing/blackouts.js';
 import { parseCron, type Cron } from '../../schedules/timing/cron.js';
-import { nextTickMs, type Rules } from '../../schedules/timing/decide.js';
+import { nextTickMs, windowText, type Rules } from '../../schedules/timing/decide.js';
 import { nextOccurrence } from '../../schedules/timing/occurrences.js';
-import { checkZone, formatWall, instantsOf, nextChangeMs } from '../../schedules/timing/zone.js';
+import { checkZone } from '../../schedules/timing/zone-names.js';
+import { formatWall, instantsOf, nextChangeMs } from '../../schedules/timing/zone.js';
 import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from './schedule.js';
 
 /** A year before a leap year, so that every day of the calendar comes soon. */
@@ -21,6 +22,7 @@ const MOST_TRIED = 5000;
 /** Neighbours that jitter must keep in order. */
 const MOST_GAPS = 500;
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 /** @throws InputError with every mistake, at its place in the document */
 export function rulesOf(spec: ScheduleSpec): Rules {
@@ -37,7 +39,9 @@ export function rulesOf(spec: ScheduleSpec): Rules {
   collect('/spec', () => refuseUnclearWork(spec));
   const zone = collect('/spec/timeZone', () => (checkZone(spec.timeZone), spec.timeZone));
   const cron = collect('/spec/cron', () => cronOf(spec));
-  const blackouts = spec.blackouts.map((one, at) => collect(`/spec/blackouts/${at}`, () => blackoutOf(one)));
+  const blackouts = spec.blackouts.map((one, at) =>
+    collect(`/spec/blackouts/${at}`, () => blackoutOf(one, spec.timeZone)),
+  );
   const onceMs =
     zone === undefined || spec.once === undefined
       ? undefined
@@ -100,38 +104,57 @@ function instantOf(zone: string, local: string): number {
   );
 }
 
-function blackoutOf({ from, to, days, cron, duration, onEnter }: BlackoutSpec): Blackout {
+const WINDOW_HINT =
+  'as in { from: "22:00", to: "06:00", days: [Fri] } or { cron: "0 22 * * 5", duration: 56h }';
+
+function blackoutOf(spec: BlackoutSpec, scheduleZone: string): Blackout {
+  const { from, to, days, cron, duration, onEnter, timeZone } = spec;
+  if (timeZone !== undefined) withPointer('/timeZone', () => checkZone(timeZone));
   const isDaily = from !== undefined || to !== undefined || days !== undefined;
   const isCron = cron !== undefined || duration !== undefined;
-  const hint = 'as in { from: "22:00", to: "06:00", days: [Fri] } or { cron: "0 22 * * 5", duration: 56h }';
   if (isDaily && isCron) {
-    throw InputError.at('', 'a blackout has from and to, or cron and duration, not some of each', hint);
+    const message = 'a blackout has from and to, or cron and duration, not some of each';
+    throw InputError.at('', message, WINDOW_HINT);
   }
-  if (isCron) {
-    if (cron === undefined) throw InputError.at('', 'a blackout with a duration needs cron', hint);
-    if (duration === undefined) throw InputError.at('', 'a blackout with cron needs a duration', hint);
-    return {
-      start: withPointer('/cron', () => parseCron(cron)),
-      end: { afterMs: duration / NS_PER.ms },
-      onEnter,
-    };
-  }
+  const { label, when } = isCron ? recurringWindow(spec) : dailyWindow(spec);
+  return {
+    label: timeZone === undefined || timeZone === scheduleZone ? label : `${label} in ${timeZone}`,
+    zone: timeZone ?? scheduleZone,
+    when,
+    onEnter,
+  };
+}
+
+function recurringWindow({ cron, duration }: BlackoutSpec): Pick<Blackout, 'label' | 'when'> {
+  if (cron === undefined) throw InputError.at('', 'a blackout with a duration needs cron', WINDOW_HINT);
+  if (duration === undefined) throw InputError.at('', 'a blackout with cron needs a duration', WINDOW_HINT);
+  return {
+    label: `"${cron}" for ${formatDurationNs(duration)}`,
+    when: { start: withPointer('/cron', () => parseCron(cron)), lastsMs: duration / NS_PER.ms },
+  };
+}
+
+function dailyWindow({ from, to, days }: BlackoutSpec): Pick<Blackout, 'label' | 'when'> {
   if (from === undefined || to === undefined) {
-    throw InputError.at('', 'a blackout needs from and to, or cron and duration', hint);
+    throw InputError.at('', 'a blackout needs from and to, or cron and duration', WINDOW_HINT);
   }
   if (from === to) {
-    throw InputError.at(
-      '/to',
-      'from and to are the same time',
-      'for whole days use cron with a duration of 24h',
-    );
+    const hint = 'for whole days use cron with a duration of 24h';
+    throw InputError.at('/to', 'from and to are the same time', hint);
   }
-  return dailyBlackout(
-    from,
-    to,
-    days?.map((day) => WEEK_DAYS.indexOf(day)),
-    onEnter,
-  );
+  return {
+    label: `${from} to ${to}${days === undefined ? '' : ` (${days.join(', ')})`}`,
+    when: {
+      fromMs: timeOfDayMs(from),
+      toMs: timeOfDayMs(to),
+      days: (days ?? WEEK_DAYS).map((day) => WEEK_DAYS.indexOf(day)),
+    },
+  };
+}
+
+function timeOfDayMs(text: string): number {
+  const [hour, minute] = text.split(':').map(Number);
+  return (hour * 60 + minute) * MINUTE_MS;
 }
 
 /** Ticks must stay in order, or one would start before the one that comes before it. */
@@ -154,17 +177,20 @@ function refuseWideJitter({ when, zone, jitterMs }: Rules): void {
 
 /** @throws InputError when no tick of the coming years lies outside all windows */
 function refuseClosed(rules: Rules): void {
-  const { blackouts, zone, when } = rules;
+  const { blackouts, when } = rules;
   if (blackouts.length === 0) return;
   if (!('cron' in when)) {
-    const covering = blackoutAt(blackouts, zone, when.onceMs);
+    const covering = blackoutAt(blackouts, when.onceMs);
     if (covering === undefined) return;
-    const until = formatWall(zone, covering.untilMs);
-    throw InputError.at('', `the one time of this schedule lies in a blackout, which lasts until ${until}`);
+    throw InputError.at(
+      '',
+      `the one time of this schedule lies in the ${windowText(covering)}`,
+      'name a time after it, or leave the window out',
+    );
   }
   let tickMs = nextTickMs(rules, TRIED_FROM_MS);
   for (let tried = 0; tried < MOST_TRIED && tickMs !== undefined && tickMs < TRIED_UNTIL_MS; tried++) {
-    const openMs = firstOpenMs(blackouts, zone, tickMs, TRIED_UNTIL_MS);
+    const openMs = firstOpenMs(blackouts, tickMs, TRIED_UNTIL_MS);
     if (openMs === tickMs) return;
     if (openMs === undefined) break;
     tickMs = nextTickMs(rules, openMs - 1);

@@ -115,7 +115,21 @@ describe('a schedule file', () => {
       '  once: 2027-01-01T04:00\n  timeZone: UTC\n  blackouts: [{ from: "22:00", to: "06:00" }]\n',
       '/spec/blackouts',
       8,
-      /lasts until 2027-01-01 06:00/,
+      /the blackout 22:00 to 06:00, until 2027-01-01 06:00/,
+    ],
+    [
+      'windows of which only rare ones leave anything out',
+      `  cron: "0 0 * * *"\n  timeZone: UTC\n  blackouts: [{ from: "23:30", to: "00:30" }${', { cron: "0 0 29 2 *", duration: 31d }'.repeat(19)}]\n`,
+      '/spec/blackouts',
+      8,
+      /cover every tick/,
+    ],
+    [
+      'a window in a zone that is misspelt',
+      `${NIGHTLY}  blackouts: [{ from: "22:00", to: "03:00", timeZone: Europe/Berln }]\n`,
+      '/spec/blackouts/0/timeZone',
+      8,
+      /did you mean "Europe\/Berlin"/,
     ],
     [
       'half a window',

@@ -33,6 +33,12 @@ export const blackoutSchema = z.strictObject({
     .refine((ns) => ns >= NS_PER.m && ns <= LONGEST_BLACKOUT_NS, 'a blackout lasts 1m to 31d')
     .optional()
     .describe('with cron: how long it lasts'),
+  timeZone: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('IANA name, where the window goes by other clocks than the schedule'),
   onEnter: z
     .enum(['finish', 'abort'])
     .default('finish')

@@ -26,4 +26,4 @@ const isAbsent = (body: unknown): boolean =>
   body === undefined ||
   body === null ||
   body === '' ||
-  (typeof body === 'object' && Object.keys(body).length === 0);
+  (typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0);

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { InputError } from '../../kernel/problem.js';
 import { listChoices, nearestHint } from '../../kernel/nearest.js';
+import { describeIssues } from '../../kernel/schema-issues.js';
 import { isUuid } from './uuid.js';
 
 export interface Cursor {
@@ -16,7 +17,11 @@ export interface Cursor {
 }
 
 /** PostgreSQL has no year 0. */
-const time = z.iso.datetime().refine((text) => !text.startsWith('0000'));
+const hasYear = (text: string): boolean => !text.startsWith('0000');
+const time = z.iso.datetime().refine(hasYear);
+const INSTANT = 'write a time with its offset, as in 2026-11-30T01:00:00Z';
+/** A time in a query, as in `?since=`. */
+export const instantQuery = z.iso.datetime({ offset: true, error: INSTANT }).refine(hasYear, INSTANT);
 const cursorSchema = z.tuple([time, z.string().min(1).max(200)]);
 
 export const encodeCursor = (cursor: Cursor): string =>
@@ -69,9 +74,7 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   }
   const parsed = schema.safeParse(query);
   if (parsed.success) return parsed.data;
-  throw new InputError(
-    parsed.error.issues.map((issue) => ({ pointer: `/${issue.path.join('/')}`, message: issue.message })),
-  );
+  throw new InputError(describeIssues(parsed.error, schema, query));
 }
 
 /** Rows of a list that was asked for one row more than a page has, and where they came from. */

@@ -40,9 +40,16 @@ describe('a cron expression', () => {
     ['0 24 * * *', /24 is no hour/],
     ['0 0 0 * *', /0 is no day of month; it must be 1 to 31/],
     ['0 0 * * mno', /mno is no day of week.*did you mean "mon"/],
-    ['0 0 L * *', /L is no day of month/],
-    ['0 0 * * 1#2', /"1#2" is no day of week/],
-    ['5-1 * * * *', /runs backwards/],
+    ['0 0 * * Monday', /Monday is no day of week.*write mon/],
+    ['0 0 L * *', /L is no day of month.*28 is a day that every month has/],
+    ['0 0 15W * *', /L, W and # are not known here/],
+    ['0 0 * * 5L', /L, W and # are not known here/],
+    ['0 0 * * 1#2', /"1#2" is no day of week.*L, W and # are not known here/],
+    ['0 0 ? * *', /"\?" is no day of month.*write \*/],
+    ['H 4 * * *', /H is not known here.*jitter/],
+    ['5-1 * * * *', /runs backwards.*write 5-59,0-1/],
+    ['0 0 * * sat-sun', /runs backwards.*write 6-7/],
+    ['0 0 * * fri-mon', /runs backwards.*write 5-6,0-1/],
     ['*/0 * * * *', /a step of the minute must be 1 to 59/],
     ['*/90 * * * *', /a step of the minute must be 1 to 59/],
     ['5/10 * * * *', /write 5-59\/10/],
@@ -52,6 +59,11 @@ describe('a cron expression', () => {
     ['0 0 31 2,4,6,9,11 *', /never fires/],
   ])('is refused: %s', (text, expected) => {
     expect(problemOf(text)).toMatch(expected);
+  });
+
+  test('says what to write instead of a range over the end of the week so that it is taken', () => {
+    expect(parseCron('0 0 * * 6-7').daysOfWeek).toEqual([0, 6]);
+    expect(parseCron('0 0 * * 5-6,0-1').daysOfWeek).toEqual([0, 1, 5, 6]);
   });
 
   test('fires on a leap day, and on a weekday where the date never comes', () => {

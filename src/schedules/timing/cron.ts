@@ -25,22 +25,31 @@ export interface Cron {
 
 interface Field {
   name: string;
+  /** Of several values. */
+  plural: string;
   from: number;
   to: number;
   names?: readonly string[];
 }
 
 const FIELDS: readonly Field[] = [
-  { name: 'minute', from: 0, to: 59 },
-  { name: 'hour', from: 0, to: 23 },
-  { name: 'day of month', from: 1, to: 31 },
+  { name: 'minute', plural: 'minutes', from: 0, to: 59 },
+  { name: 'hour', plural: 'hours', from: 0, to: 23 },
+  { name: 'day of month', plural: 'days of the month', from: 1, to: 31 },
   {
     name: 'month',
+    plural: 'months',
     from: 1,
     to: 12,
     names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
   },
-  { name: 'day of week', from: 0, to: 7, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+  {
+    name: 'day of week',
+    plural: 'days of the week',
+    from: 0,
+    to: 7,
+    names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
+  },
 ];
 
 const MACROS: Readonly<Record<string, string>> = {
@@ -93,7 +102,11 @@ function valuesOf(text: string, word: string, field: Field): number[] {
 function valuesOfPart(text: string, part: string, field: Field): number[] {
   const match = /^(\*|[\da-z]+)(?:-([\da-z]+))?(?:\/(\d+))?$/i.exec(part);
   if (match === null || (match[1] === '*' && match[2] !== undefined)) {
-    throw refused(text, `"${part}" is no ${field.name}`, `${field.name}s are like ${examplesOf(field)}`);
+    throw refused(
+      text,
+      `"${part}" is no ${field.name}`,
+      specialHint(part) ?? `${field.plural} are like ${examplesOf(field)}`,
+    );
   }
   const [, first, last, stepText] = match;
   const step = stepText === undefined ? 1 : Number(stepText);
@@ -107,7 +120,8 @@ function valuesOfPart(text: string, part: string, field: Field): number[] {
   // the second Sunday is a spelling, not one more day
   const end = field.name === 'day of week' ? 6 : field.to;
   const to = first === '*' ? end : last === undefined ? from : valueOf(text, last, field);
-  if (to < from) throw refused(text, `the range ${part} of the ${field.name} runs backwards`);
+  if (to < from)
+    throw refused(text, `the range ${part} of the ${field.name} runs backwards`, forwards(field, from, to));
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
 }
 
@@ -120,8 +134,32 @@ function valueOf(text: string, word: string, field: Field): number {
   throw refused(
     text,
     `${word} is no ${field.name}; it must be ${field.from} to ${field.to}${names}`,
-    nearestHint(word, field.names ?? []),
+    specialHint(word) ?? shortened(word, field) ?? nearestHint(word, field.names ?? []),
   );
+}
+
+/** What other programs have and this one has not, with what to write instead. */
+function specialHint(word: string): string | undefined {
+  if (/^l$/i.test(word)) return 'L is not known here; 28 is a day that every month has';
+  if (/^\d*(l|w|lw)$/i.test(word) || word.includes('#'))
+    return 'L, W and # are not known here; name the days, as in "0 4 1-7 * *" for the first week of a month';
+  if (word === '?') return 'write *';
+  if (/^h(\(.*\))?$/i.test(word)) return 'H is not known here; name the time, and spread starts with jitter';
+  return undefined;
+}
+
+/** `Monday` for `mon`. */
+function shortened(word: string, { names = [] }: Field): string | undefined {
+  const short = names.find((name) => word.length > name.length && word.toLowerCase().startsWith(name));
+  return short === undefined ? undefined : `write ${short}`;
+}
+
+/** A range over the end of the field, in two parts; Sunday may be its last day as well. */
+function forwards({ name, from: first, to: last }: Field, from: number, to: number): string {
+  if (name === 'day of week' && to === 0) return `write ${from}-7`;
+  const end = name === 'day of week' ? 6 : last;
+  const part = (a: number, b: number): string => (a === b ? String(a) : `${a}-${b}`);
+  return `write ${part(from, end)},${part(first, to)}`;
 }
 
 const examplesOf = ({ from, to, names }: Field): string =>
@@ -159,22 +197,29 @@ export function matchesDay(cron: Cron, month: number, day: number, dayOfWeek: nu
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** 29 February may be eight years away (1896 to 1904, 2096 to 2104). */
-const FARTHEST_DAYS = 8 * 366 + 1;
+/** A 29 February that has to be a Sunday as well may be forty years away (where the leap day of 2100 falls out). */
+const FARTHEST_DAYS = 40 * 366;
 
 /**
  * The first matching minute of the calendar at or after `wallMs`, or undefined when none is near.
  * @param wallMs what clocks on the wall show, as milliseconds of a calendar without zones
+ * @param untilMs days after it are not looked at
  */
-export function nextWallMs(cron: Cron, wallMs: number): number | undefined {
+export function nextWallMs(cron: Cron, wallMs: number, untilMs = Infinity): number | undefined {
   const firstDay = Math.floor(wallMs / DAY_MS) * DAY_MS;
-  for (let day = 0; day <= FARTHEST_DAYS; day++) {
-    const midnight = firstDay + day * DAY_MS;
+  const lastDay = Math.min(untilMs, firstDay + FARTHEST_DAYS * DAY_MS);
+  for (let midnight = firstDay; midnight <= lastDay;) {
     const date = new Date(midnight);
-    const [month, dayOfMonth] = [date.getUTCMonth() + 1, date.getUTCDate()];
-    if (!matchesDay(cron, month, dayOfMonth, date.getUTCDay())) continue;
-    const minute = firstMinute(cron, day === 0 ? Math.ceil((wallMs - midnight) / MINUTE_MS) : 0);
-    if (minute !== undefined) return midnight + minute * MINUTE_MS;
+    const month = date.getUTCMonth() + 1;
+    if (!cron.months.includes(month)) {
+      midnight = Date.UTC(date.getUTCFullYear(), month, 1);
+      continue;
+    }
+    if (matchesDay(cron, month, date.getUTCDate(), date.getUTCDay())) {
+      const minute = firstMinute(cron, Math.max(0, Math.ceil((wallMs - midnight) / MINUTE_MS)));
+      if (minute !== undefined) return midnight + minute * MINUTE_MS;
+    }
+    midnight += DAY_MS;
   }
   return undefined;
 }

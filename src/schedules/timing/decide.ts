@@ -8,7 +8,7 @@
  */
 import { hashText } from '../../kernel/prng.js';
 import { formatDurationNs } from '../../kernel/units.js';
-import { abortsAt, blackoutAt, nextAbortMs, type Blackout } from './blackouts.js';
+import { abortsAt, blackoutAt, nextAbortMs, type Blackout, type Entered } from './blackouts.js';
 import type { Cron } from './cron.js';
 import { nextOccurrence } from './occurrences.js';
 import { formatWall } from './zone.js';
@@ -31,7 +31,14 @@ export interface Living extends Rules {
   id: string;
 }
 
-export const SKIP_REASONS = ['suspended', 'missed', 'blackout', 'still-running', 'refused'] as const;
+export const SKIP_REASONS = [
+  'suspended',
+  'missed',
+  'blackout',
+  'still-running',
+  'refused',
+  'replaced',
+] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export type Decision =
@@ -52,11 +59,11 @@ export function dueMs({ id, jitterMs }: Pick<Living, 'id' | 'jitterMs'>, nominal
 
 /**
  * Decides a tick that is due.
- * @param underWay how many runs of this schedule have not ended
+ * @param underWay runs of this schedule that have not ended
  */
 export function decideTick(
   rules: Living,
-  tick: { nominalMs: number; suspended: boolean; underWay: number },
+  tick: { nominalMs: number; suspended: boolean; underWay: readonly string[] },
   nowMs: number,
 ): Decision {
   if (tick.suspended) return skip('suspended', 'the schedule was suspended');
@@ -66,22 +73,25 @@ export function decideTick(
   if (isMissed && !(rules.missed === 'runOnce' && isLastDue(rules, tick.nominalMs, nowMs))) {
     return skip('missed', missedText(rules, lateMs));
   }
-  const covering =
-    blackoutAt(rules.blackouts, rules.zone, due) ?? blackoutAt(rules.blackouts, rules.zone, nowMs);
-  if (covering !== undefined) {
-    return skip('blackout', `in the blackout that lasts until ${formatWall(rules.zone, covering.untilMs)}`);
-  }
-  if (tick.underWay > 0 && rules.concurrency === 'Forbid') {
-    return skip('still-running', 'the run before it had not ended, and concurrencyPolicy is Forbid');
+  const covering = blackoutAt(rules.blackouts, due) ?? blackoutAt(rules.blackouts, nowMs);
+  if (covering !== undefined) return skip('blackout', `in the ${windowText(covering)}`);
+  if (tick.underWay.length > 0 && rules.concurrency === 'Forbid') {
+    return skip('still-running', `${tick.underWay[0]} had not ended, and concurrencyPolicy is Forbid`);
   }
   return {
     outcome: 'run',
-    replace: rules.concurrency === 'Replace' && tick.underWay > 0,
+    replace: rules.concurrency === 'Replace' && tick.underWay.length > 0,
     note: isMissed ? `made up for, ${duration(lateMs)} late` : null,
   };
 }
 
-const skip = (reason: SkipReason, detail: string): Decision => ({ outcome: 'skip', reason, detail });
+export type Skip = Extract<Decision, { outcome: 'skip' }>;
+
+const skip = (reason: SkipReason, detail: string): Skip => ({ outcome: 'skip', reason, detail });
+
+/** Which window it is, and until when: `blackout 22:00 to 06:00 (Fri), until 2026-12-05 06:00 +09:00`. */
+export const windowText = ({ blackout: { label, zone }, untilMs }: Entered): string =>
+  `blackout ${label}, until ${formatWall(zone, untilMs)}`;
 
 function isLastDue(rules: Living, nominalMs: number, nowMs: number): boolean {
   const following = nextTickMs(rules, nominalMs);
@@ -95,8 +105,29 @@ function missedText(rules: Rules, lateMs: number): string {
 
 const duration = (ms: number): string => formatDurationNs(Math.round(ms / 1000) * 1e9);
 
-/** The window in which whatever is under way must be aborted now. */
-export const abortNow = ({ blackouts, zone }: Rules, nowMs: number) => abortsAt(blackouts, zone, nowMs);
+/** Why whatever is under way must be aborted now, if it must. */
+export function abortReason({ blackouts }: Rules, name: string, nowMs: number): string | undefined {
+  const entered = abortsAt(blackouts, nowMs);
+  return entered && `its schedule "${name}" has entered the ${windowText(entered)}`;
+}
+
+/**
+ * The next tick of a schedule whose rules are replaced. One whose nominal time has come and whose start jitter puts off
+ * stays if the new rules have it as their latest; else it is skipped.
+ * @param nextMs nominal time of the next tick under the old rules
+ */
+export function nextAfterChange(
+  rules: Rules,
+  nextMs: number | undefined,
+  nowMs: number,
+): { nextMs: number | undefined; skipped?: Skip } {
+  const comingMs = nextTickMs(rules, nowMs);
+  if (nextMs === undefined || nextMs > nowMs) return { nextMs: comingMs };
+  const stays = nextTickMs(rules, nextMs - 1) === nextMs && nextTickMs(rules, nextMs) === comingMs;
+  if (stays) return { nextMs };
+  const detail = 'the schedule was replaced after its nominal time and before its run had started';
+  return { nextMs: comingMs, skipped: skip('replaced', detail) };
+}
 
 /**
  * When the schedule has to be looked at again: for its next tick, or for a window that aborts what is under way.
@@ -105,7 +136,7 @@ export const abortNow = ({ blackouts, zone }: Rules, nowMs: number) => abortsAt(
 export function wakeMs(rules: Living, nextMs: number | undefined, nowMs: number): number | undefined {
   const times = [
     ...(nextMs === undefined ? [] : [dueMs(rules, nextMs)]),
-    ...[nextAbortMs(rules.blackouts, rules.zone, nowMs) ?? []].flat(),
+    ...[nextAbortMs(rules.blackouts, nowMs) ?? []].flat(),
   ];
   return times.length === 0 ? undefined : Math.min(...times);
 }

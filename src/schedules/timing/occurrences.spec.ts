@@ -92,6 +92,13 @@ describe('a cron expression in a time zone', () => {
       ['2028-02-29T03:00', '2032-02-29T03:00'],
     ],
     [
+      'a leap day that is a Sunday',
+      '0 12 29 2 */7',
+      'UTC',
+      '2032-03-01T00:00Z',
+      ['2060-02-29T12:00', '2088-02-29T12:00', '2128-02-29T12:00'],
+    ],
+    [
       'either day, where both are named',
       '0 0 13 * 5',
       'UTC',
@@ -101,6 +108,15 @@ describe('a cron expression in a time zone', () => {
     ['both days, where one begins with *', '0 0 */10 * 5', 'UTC', '2027-01-01T00:00Z', ['2027-05-21T00:00']],
   ])('knows %s', (_what, text, zone, from, expected) => {
     expect(firstOf(text, zone, from, expected.length)).toEqual(expected);
+  });
+
+  test('is not looked for after a time that is given', () => {
+    const daily = parseCron('0 4 * * *');
+    const fourMs = at('2027-01-01T04:00Z');
+    expect(nextOccurrence(daily, 'UTC', fourMs - 1, fourMs)).toBe(fourMs);
+    expect(nextOccurrence(daily, 'UTC', fourMs - 1, fourMs - 1)).toBeUndefined();
+    const jumpMs = at('2027-03-28T01:00Z');
+    expect(nextOccurrence(parseCron('30 2 * * *'), 'Europe/Berlin', jumpMs - 1, jumpMs)).toBe(jumpMs);
   });
 
   test('is looked at in the minute in which the clocks jump', () => {

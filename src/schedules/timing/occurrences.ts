@@ -12,19 +12,34 @@ import { nextChangeMs, offsetMs } from './zone.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Each turn of the search passes a change of the clocks or a repeated stretch; eight years have a few dozen. */
-const MOST_TURNS = 200;
+/** Each turn of the search passes a change of the clocks or a repeated stretch; forty years have some hundreds at most. */
+const MOST_TURNS = 1000;
 
 const goesWithTime = (cron: Cron): boolean => cron.hours.length === 24;
 
-/** The first occurrence after an instant; undefined when there is none within eight years. */
-export function nextOccurrence(cron: Cron, zone: string, afterMs: number): number | undefined {
+/**
+ * The first occurrence after an instant, or undefined when there is none within forty years.
+ * @param untilMs later ones are not looked for
+ */
+export function nextOccurrence(
+  cron: Cron,
+  zone: string,
+  afterMs: number,
+  untilMs = Infinity,
+): number | undefined {
+  const foundMs = search(cron, zone, afterMs, untilMs);
+  return foundMs === undefined || foundMs > untilMs ? undefined : foundMs;
+}
+
+/** May find one that is later than `untilMs`, but none that is much later. */
+function search(cron: Cron, zone: string, afterMs: number, untilMs: number): number | undefined {
   let fromMs = (Math.floor(afterMs / MINUTE_MS) + 1) * MINUTE_MS;
   // the clocks may jump at the very first minute that is looked at
   if (happensAtJump(cron, fromMs, offsetMs(zone, fromMs - MINUTE_MS), offsetMs(zone, fromMs))) return fromMs;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const offset = offsetMs(zone, fromMs);
-    const wall = nextWallMs(cron, fromMs + offset);
+    // clocks were never put forward by more than a day
+    const wall = nextWallMs(cron, fromMs + offset, untilMs + offset + 2 * DAY_MS);
     if (wall === undefined) return undefined;
     const foundMs = wall - offset;
     const changeMs = foundMs === fromMs ? undefined : nextChangeMs(zone, fromMs, foundMs);
@@ -43,7 +58,7 @@ export function nextOccurrence(cron: Cron, zone: string, afterMs: number): numbe
 /** Whether a matching time of day lies in what the clocks leave out when they are put forward. */
 function happensAtJump(cron: Cron, changeMs: number, before: number, after: number): boolean {
   if (after <= before || goesWithTime(cron)) return false;
-  const wall = nextWallMs(cron, changeMs + before);
+  const wall = nextWallMs(cron, changeMs + before, changeMs + after);
   return wall !== undefined && wall < changeMs + after;
 }
 

@@ -1,6 +1,6 @@
 /** The coming ticks of a schedule, as a plan and a listing show them. */
 import { blackoutAt } from './blackouts.js';
-import { dueMs, nextTickMs, type Rules } from './decide.js';
+import { dueMs, nextTickMs, windowText, type Rules } from './decide.js';
 import { formatWall } from './zone.js';
 
 export interface Upcoming {
@@ -14,23 +14,42 @@ export interface Upcoming {
   skipped: string | null;
 }
 
-/** @param id of the schedule, once it is stored */
-export function upcomingTicks(rules: Rules, id: string | null, afterMs: number, count: number): Upcoming[] {
+/** What is known of a schedule that is stored. */
+export interface StoredState {
+  /** Which its jitter is drawn from. */
+  id: string;
+  /** Why it is suspended, if it is. */
+  suspended: string | null;
+}
+
+/** @param stored null for a file */
+export function upcomingTicks(
+  rules: Rules,
+  stored: StoredState | null,
+  afterMs: number,
+  count: number,
+): Upcoming[] {
   const found: Upcoming[] = [];
   for (
     let ms = nextTickMs(rules, afterMs);
     ms !== undefined && found.length < count;
     ms = nextTickMs(rules, ms)
   ) {
-    const startsMs =
-      id !== null ? dueMs({ id, jitterMs: rules.jitterMs }, ms) : rules.jitterMs === 0 ? ms : null;
-    const covering = blackoutAt(rules.blackouts, rules.zone, startsMs ?? ms);
+    const startsMs = startOf(rules, stored, ms);
+    const covering = blackoutAt(rules.blackouts, startsMs ?? ms);
+    const suspended = stored?.suspended ?? null;
     found.push({
       nominalAt: new Date(ms).toISOString(),
       local: formatWall(rules.zone, ms),
       startsAt: startsMs === null ? null : new Date(startsMs).toISOString(),
-      skipped: covering === undefined ? null : `blackout until ${formatWall(rules.zone, covering.untilMs)}`,
+      skipped:
+        suspended !== null ? `suspended: ${suspended}` : covering === undefined ? null : windowText(covering),
     });
   }
   return found;
+}
+
+function startOf({ jitterMs }: Rules, stored: StoredState | null, nominalMs: number): number | null {
+  if (stored !== null) return dueMs({ id: stored.id, jitterMs }, nominalMs);
+  return jitterMs === 0 ? nominalMs : null;
 }

@@ -5,9 +5,6 @@
  * Instants and wall times are milliseconds; a wall time is counted in a calendar that knows no zones. Changes less than a
  * week apart that cancel each other are not seen; no zone has had such in this century.
  */
-import { listChoices, nearest } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
-
 const MINUTE_MS = 60_000;
 const WEEK_MS = 7 * 86_400_000;
 
@@ -102,22 +99,8 @@ export function instantsOf(zone: string, wall: number): number[] {
     .sort((a, b) => a - b);
 }
 
-/** @throws InputError with the nearest name */
-export function checkZone(zone: string): void {
-  const isOffset = /^(?:[+-]|(?:GMT|UTC)[+-])/i.test(zone);
-  if (!isOffset && isKnown(zone)) return;
-  const message = isOffset
-    ? `"${zone}" is an offset, which stays as it is when the clocks are changed; name a time zone`
-    : `"${zone}" is no time zone of the IANA database`;
-  const near = isOffset ? undefined : nearestZone(zone);
-  const hint =
-    near === undefined
-      ? `such as ${listChoices(['Europe/Berlin', 'America/New_York', 'UTC'])}`
-      : `did you mean "${near}"?`;
-  throw InputError.at('', message, hint);
-}
-
-function isKnown(zone: string): boolean {
+/** Whether the runtime has rules for a zone of this name. */
+export function isKnown(zone: string): boolean {
   try {
     clockOf(zone);
     return true;
@@ -125,16 +108,6 @@ function isKnown(zone: string): boolean {
     if (error instanceof RangeError) return false;
     throw error;
   }
-}
-
-/** A city alone is found too. */
-function nearestZone(zone: string): string | undefined {
-  const names = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
-  const cityOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
-  const whole = nearest(zone, names);
-  if (zone.includes('/') || whole === 'UTC') return whole;
-  const city = nearest(zone.replaceAll(' ', '_'), names.map(cityOf));
-  return names.find((name) => cityOf(name) === city) ?? whole;
 }
 
 /** An instant as a clock there shows it, with its offset: `2026-12-01 04:00 +09:00`. */

@@ -30,6 +30,12 @@ class WallClock {
 
 const clocks = new Map<string, WallClock>();
 
+export function wallClockOf(zone: string): WallClock {
+  const clock = clocks.get(zone) ?? new WallClock(zone);
+  clocks.set(zone, clock);
+  return clock;
+}
+
 export class NaiveCron {
   private readonly clock: WallClock;
   private readonly everyHour: boolean;
@@ -49,8 +55,7 @@ export class NaiveCron {
         field.split(',').some((part) => fitsPart(value, part)),
       ),
     );
-    this.clock = clocks.get(zone) ?? new WallClock(zone);
-    clocks.set(zone, this.clock);
+    this.clock = wallClockOf(zone);
     for (let ms = fromMs - LOOK_BACK_MS; ms < fromMs; ms += MINUTE_MS)
       this.shownAt.set(this.clock.at(ms), ms);
     this.lastWall = this.clock.at(fromMs - MINUTE_MS);

@@ -6,7 +6,7 @@
  */
 import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from '../../../experiments/definition/schedule.js';
 import { dueMs } from '../decide.js';
-import { naiveOccurrences } from './minute-by-minute.js';
+import { naiveOccurrences, wallClockOf } from './minute-by-minute.js';
 
 export interface ModelCase {
   id: string;
@@ -27,6 +27,7 @@ export interface ModelTick {
 }
 
 const MS_PER_NS = 1e-6;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -90,27 +91,43 @@ function outcomeOf(
   return refused ? 'refused' : 'run';
 }
 
-function stretchesOf(
+/** When windows of a blackout hold, as [start, end). */
+export function stretchesOf(
   blackout: BlackoutSpec,
+  scheduleZone: string,
+  fromMs: number,
+  untilMs: number,
+): [number, number][] {
+  const { cron, duration } = blackout;
+  const zone = blackout.timeZone ?? scheduleZone;
+  if (cron === undefined) return shownWithin(blackout, zone, fromMs, untilMs);
+  const lastsMs = duration! * MS_PER_NS;
+  // windows may have begun before the time that is looked at
+  const begin = fromMs - Math.ceil(lastsMs / DAY_MS) * DAY_MS;
+  return naiveOccurrences(cron, zone, begin, untilMs).map((start) => [start, start + lastsMs]);
+}
+
+/** Minutes in which the digits of a clock lie between two times of day, joined. */
+function shownWithin(
+  { from, to, days = [...WEEK_DAYS] }: BlackoutSpec,
   zone: string,
   fromMs: number,
   untilMs: number,
 ): [number, number][] {
-  const { from, to, days, cron, duration } = blackout;
-  // windows may have begun before the time that is looked at
-  const begin = fromMs - 2 * DAY_MS - Math.ceil(((duration ?? 0) * MS_PER_NS) / DAY_MS) * DAY_MS;
-  if (cron !== undefined) {
-    return naiveOccurrences(cron, zone, begin, untilMs).map((start) => [
-      start,
-      start + duration! * MS_PER_NS,
-    ]);
+  const clock = wallClockOf(zone);
+  const found: [number, number][] = [];
+  for (let ms = fromMs; ms < untilMs; ms += MINUTE_MS) {
+    const wall = new Date(clock.at(ms));
+    const digits = wall.toISOString().slice(11, 16);
+    const [today, yesterday] = [0, 6].map((back) => days.includes(WEEK_DAYS[(wall.getUTCDay() + back) % 7]));
+    const isWithin =
+      from! < to!
+        ? today && digits >= from! && digits < to!
+        : (today && digits >= from!) || (yesterday && digits < to!);
+    if (!isWithin) continue;
+    const last = found.at(-1);
+    if (last?.[1] === ms) last[1] = ms + MINUTE_MS;
+    else found.push([ms, ms + MINUTE_MS]);
   }
-  const daily = (time: string, on: string): string => {
-    const [hour, minute] = time.split(':').map(Number);
-    return `${minute} ${hour} * * ${on}`;
-  };
-  const on = days === undefined ? '*' : days.map((day) => WEEK_DAYS.indexOf(day)).join(',');
-  const starts = naiveOccurrences(daily(from!, on), zone, begin, untilMs);
-  const stops = naiveOccurrences(daily(to!, '*'), zone, begin, untilMs + 2 * DAY_MS);
-  return starts.map((start) => [start, stops.find((stop) => stop > start)!]);
+  return found;
 }
