@@ -32,10 +32,18 @@ const PATTERNS: Partial<Record<Explanation['kind'], string>> = {
   'ecmp-collision': 'A collision of flows (ECMP)',
 };
 
-/** @param isTold whether any job told its steps, or there is none to tell */
-function jobsClause(affected: readonly JobLoss[], share: number | null, isTold: boolean): string {
+function jobsClause(
+  affected: readonly JobLoss[],
+  share: number | null,
+  { jobs }: Context,
+  { lossRatio, isPaceUnproven }: Attribution,
+): string {
   if (affected.length === 0) {
-    return isTold ? ' No job lost time by it.' : ' What it cost the jobs is not known: none told its steps.';
+    if (jobs.length > 0 && lossRatio === null)
+      return ' What it cost the jobs is not known: none told its steps.';
+    return isPaceUnproven
+      ? ' What it cost the jobs is not known: too few of their steps were without it.'
+      : ' No job lost time by it.';
   }
   const parts = affected.map(({ job, lostNs, diedNs, restarts }) =>
     diedNs === null
@@ -62,12 +70,11 @@ export function answerFound(
   out: readonly RuledOut[],
 ): string {
   const several = culprits.length > 1;
-  const isTold = context.jobs.length === 0 || attribution.lossRatio !== null;
   const sentences = culprits.map((culprit, index) => {
     const family = familyOf(culprit);
     const reason = index < MOST_REASONS ? family.reason(context, culprit) : '';
     const sure = culprit.probability < 0.9 ? ` (probability ${percent(culprit.probability)})` : '';
-    const jobs = jobsClause(attribution.affected[index], attribution.shares[index], isTold);
+    const jobs = jobsClause(attribution.affected[index], attribution.shares[index], context, attribution);
     const number = several ? `(${index + 1}) ` : '';
     return `${number}${nameOf(context, culprit)} ${family.cause(context, culprit)}${sure}.${reason === '' ? '' : ` ${reason}`}${jobs}`;
   });

@@ -18,6 +18,8 @@ export interface Attribution {
   lostGpuNs: number;
   /** Share of the GPU time of all jobs that was lost; null when steps are not known. */
   lossRatio: number | null;
+  /** A job told steps, and too few of them were free of the culprits to know its pace without them. */
+  isPaceUnproven: boolean;
   /** Per culprit, its own part of each job's loss: the intervals it had a hand in, and the time it is blamed for. */
   affected: JobLoss[][];
 }
@@ -48,6 +50,7 @@ export function attribute(
     shares: blamed.map((ns) => (lostGpuNs > 0 ? Number(Math.min(1, ns / lostGpuNs).toPrecision(6)) : null)),
     lostGpuNs,
     lossRatio: gpuNs > 0 ? lostGpuNs / gpuNs : null,
+    isPaceUnproven: known.some((loss) => !loss.isNormalProven),
     affected,
   };
 }

@@ -31,6 +31,8 @@ export interface JobLoss {
   gpus: number;
   /** Normal step time, ns; null when the job's steps are not known. */
   normalStepNs: number | null;
+  /** Enough steps were free of any suspect to say what is normal; without them nothing lost may be much lost. */
+  isNormalProven: boolean;
   /** Longest step in the losses, ns; null without any. */
   slowestStepNs: number | null;
   losses: LossInterval[];
@@ -53,6 +55,8 @@ interface StepReading extends Interval {
 }
 
 interface Pace {
+  /** It is that of steps that no suspect has touched, or there is no suspect. */
+  isProven: boolean;
   normalNs: number;
   spreadNs: number;
 }
@@ -91,7 +95,10 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
           inBlocks(part, blockSize(part.length)),
         );
   const pace = paceOf(parts.flat(), suspects);
-  if (pace === null) return { ...known, normalStepNs: null, slowestStepNs: null, losses: [], lostNs: 0 };
+  if (pace === null) {
+    const nothing = { losses: [], lostNs: 0, slowestStepNs: null };
+    return { ...known, ...nothing, normalStepNs: null, isNormalProven: false };
+  }
   const losses = parts.flatMap((part) => lossesOf(part, paceOf(part, suspects) ?? pace, suspects));
   if (suspects.length > 0) losses.push(...besideSuspects(context, job, single, pace, suspects, losses));
   if (diedNs !== null && diedNs < context.window.toNs) {
@@ -102,6 +109,7 @@ function observeJobLoss(context: Context, job: Job, suspects: readonly Interval[
   return {
     ...known,
     normalStepNs: pace.normalNs,
+    isNormalProven: pace.isProven,
     slowestStepNs: losses.length === 0 ? null : slowest,
     losses,
     lostNs: losses.reduce((sum, { lostNs }) => sum + lostNs, 0),
@@ -119,7 +127,7 @@ function besideSuspects(
   suspects: readonly Interval[],
   known: readonly LossInterval[],
 ): LossInterval[] {
-  const reach = reachOf(suspects, pace);
+  const reach = reachOf(suspects, pace.normalNs);
   const rest = excused(context, job, readings).filter(
     (reading) => ![...reach, ...known].some((other) => overlaps(other, reading)),
   );
@@ -247,6 +255,7 @@ function paceOf(readings: readonly StepReading[], suspects: readonly Interval[])
   const all = paces(calm ?? whole);
   const usual = calm === undefined ? fastSteps(all) : withoutOutliers(all);
   return {
+    isProven: suspects.length === 0 || calm !== undefined,
     normalNs: usual.reduce((sum, pace) => sum + pace, 0) / usual.length,
     spreadNs: spreadOf(usual),
   };
@@ -274,7 +283,7 @@ function withoutOutliers(paces: readonly number[]): number[] {
 }
 
 /** When suspects may be felt. */
-const reachOf = (suspects: readonly Interval[], { normalNs }: Pace): Interval[] =>
+const reachOf = (suspects: readonly Interval[], normalNs: number): Interval[] =>
   union(suspects.map(({ fromNs, toNs }) => ({ fromNs, toNs: toNs + AFTER_STEPS * normalNs })));
 
 function lossesOf(
@@ -282,7 +291,7 @@ function lossesOf(
   { normalNs, spreadNs }: Pace,
   suspects: readonly Interval[],
 ): LossInterval[] {
-  const reach = reachOf(suspects, { normalNs, spreadNs });
+  const reach = reachOf(suspects, normalNs);
   const excess = ({ fromNs, toNs, steps, workNs, redone }: StepReading): LossInterval => {
     const tookNs = toNs - fromNs - workNs;
     if (redone !== undefined) return { fromNs, toNs, lostNs: tookNs + redone * normalNs };
