@@ -16,6 +16,7 @@ import { addFaultsCommand } from './faults.js';
 import { addGameDaysCommand } from './game-days.js';
 import { addGateCommand } from './gate.js';
 import { examples } from './help.js';
+import { settleOutput, surviveLostOutput } from './lost-output.js';
 import { addParityCommand } from './parity.js';
 import { addPlanCommand } from './plan.js';
 import { addRunCommand } from './run.js';
@@ -37,28 +38,23 @@ Exit codes: 0 passed · 1 failed · 2 bad input · 3 inconclusive or could not r
 
 /** Runs a command line. @returns the exit code; never throws */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
+  const lostResult = surviveLostOutput();
+  return settleOutput(await runCommand(argv), lostResult);
+}
+
+async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.passed;
   let context: CommandContext | undefined;
   const act = async (work: (context: CommandContext) => Promise<ExitCode>): Promise<void> => {
     context = createContext();
     exitCode = await work(context);
   };
-  ignoreClosedPipes();
   try {
     await buildProgram(act).parseAsync(argv);
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.passed : EXIT.badInput;
     return printFailure(error, context?.command);
-  }
-}
-
-/** `| head` may stop reading; a drill under way must still be reverted and stored. */
-function ignoreClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
   }
 }
 

@@ -5,9 +5,11 @@ import type { AppParts } from '../app.module.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
 import { liftStartGuard } from './early-signals.js';
 import { printFailure } from './failure.js';
+import { surviveLostOutput } from './lost-output.js';
 
 /** An entry point's whole life. Sets the exit code. */
 export async function runService(parts: AppParts): Promise<void> {
+  surviveLostOutput();
   try {
     await serveUntilSignal(loadConfig(), parts, () => undefined);
   } catch (error) {

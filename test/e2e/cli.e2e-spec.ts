@@ -4,7 +4,16 @@
  */
 import { caseOf, type CorpusCase } from '../../bench/explain/corpus/case.js';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -89,6 +98,17 @@ describe('run', () => {
     expect(stderr).toMatch(/next: fabricdrill runs show [0-9a-f-]{36}\n$/);
     expect(stdout + stderr).not.toContain('\r');
     expect(stdout + stderr).not.toContain('\u001b');
+  });
+
+  it('goes on to its end when nothing of it can be written, as on a full disk, and is no pass', async () => {
+    const readOnly = openSync(join(folder, 'small.yaml'), 'r');
+    try {
+      const talkative = cli.with({ LOG_LEVEL: 'trace' });
+      const { exitCode } = await talkative.start(['run', 'drill.yaml'], folder, readOnly).ended;
+      expect({ exitCode, state: (await runs())[0].state }).toEqual({ exitCode: 3, state: 'passed' });
+    } finally {
+      closeSync(readOnly);
+    }
   });
 
   it('writes JSON alone to stdout and other formats to files, relative to where the user stands', async () => {

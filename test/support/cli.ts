@@ -84,18 +84,19 @@ export class Cli {
     return new Cli(this.program, { ...this.environment, ...environment }, this.children);
   }
 
-  start(args: readonly string[], cwd = CHECKOUT): RunningCli {
+  /** @param output file descriptor that takes stdout and stderr; a pipe of ours when left out */
+  start(args: readonly string[], cwd = CHECKOUT, output: number | 'pipe' = 'pipe'): RunningCli {
     const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, [`${this.program.folder}/src/cli.js`, ...args], {
       cwd,
       env: { PATH, HOME, ...this.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
     });
     this.children.add(child);
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const ended = new Promise<CliResult>((done, failed) => {
       child.once('error', failed);
       child.once('close', (exitCode) => {

@@ -16,7 +16,7 @@ export const LOGGER = Symbol('fabricdrill logger');
 /** @param stream where lines go; stderr unless a test collects them */
 export function createLogger(
   config: Pick<Config, 'logLevel'>,
-  stream: { write(line: string): void } = destination({ fd: 2, sync: true }),
+  stream: { write(line: string): void } = standardError(),
 ): Logger {
   return pino(
     {
@@ -29,6 +29,16 @@ export function createLogger(
     },
     stream,
   );
+}
+
+/** More than this much of what could not be written is dropped. */
+const MOST_UNWRITTEN_BYTES = 1_000_000;
+
+/** A log that can't be written, as on a full disk, must not end a process that has faults to revert. */
+function standardError(): { write(line: string): void } {
+  const stream = destination({ fd: 2, sync: true, maxLength: MOST_UNWRITTEN_BYTES });
+  stream.on('error', () => undefined);
+  return stream;
 }
 
 /** Nest's messages, with the class that speaks as `context`. Its start-up chatter is for debugging. */
