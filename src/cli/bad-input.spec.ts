@@ -290,6 +290,8 @@ describe('a wrong flag', () => {
     [['run', 'drill.yaml', '--seed', '1.5'], /--seed: "1\.5" is not valid; it must be a whole number/],
     [['run', 'drill.yaml', '--seed', '-1'], /--seed: "-1"/],
     [['run', 'drill.yaml', '--seed', '9007199254740993'], /--seed/],
+    [['run', 'drill.yaml', '--seed', '9007199254740991', '--repeat', '2'], /--repeat: 2 seeds from/],
+    [['run', 'drill.yaml', '--confirm', 'lab'], /--confirm: "lab" is not .* simulated "small".*--fabric lab/],
     [['run', 'drill.yaml', '--output', 'jsn'], /did you mean "json"/],
     [['run', 'drill.yaml', '--output', 'json='], /has no path after "="/],
     [['run', 'drill.yaml', '--output', 'json', '--output', 'junit'], /only one format can go to stdout/],
@@ -343,6 +345,8 @@ describe('what is right', () => {
       unsupported: [],
     });
     expect(out).not.toContain('"truth"');
+    writeFileSync(join(folder, 'a b.yaml'), EXPERIMENT);
+    expect((await cli('validate', 'a b.yaml')).errors).toEqual(["next: fabricdrill plan 'a b.yaml'"]);
   });
 
   it('is told for the good files while the bad ones are refused', async () => {

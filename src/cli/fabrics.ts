@@ -46,7 +46,7 @@ export function addFabricsCommand(program: Command, act: Act): void {
   fabrics
     .command('import')
     .argument('<file>', 'topology file of another simulator')
-    .description('store it as a fabric without jobs; an experiment brings its own')
+    .description('store another simulator’s topology as a fabric without jobs; an experiment brings its own')
     .requiredOption('--format <format>', TOPOLOGY_FORMATS.join(' or '))
     .requiredOption('--name <name>', 'name of the stored fabric')
     .option('--replace', 'replace a stored fabric of this name')

@@ -64,6 +64,8 @@ describe('a failure', () => {
     const hint = (text: string) => problem(404, { detail: 'gone', hint: text }).lines[1];
     expect(hint('GET /v1/runs lists them')).toBe('  to see what is there: fabricdrill runs list');
     expect(hint('GET /v1/fabrics lists them')).toBe('  to see what is there: fabricdrill fabrics list');
+    expect(hint('GET /v1/game-days lists them')).toMatch(/: fabricdrill game-days list$/);
+    expect(hint('GET /v1/schedules lists them')).toMatch(/: fabricdrill schedules list$/);
     expect(hint('follow /v1/runs/7/events')).toBe('  to wait for it: fabricdrill runs watch 7');
     expect(hint('how it ended is sealed; follow /v1/runs/7/events')).toBe(
       '  how it ended is sealed; follow it: fabricdrill runs watch 7',

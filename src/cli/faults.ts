@@ -22,15 +22,15 @@ export function addFaultsCommand(program: Command, act: Act): void {
             FAULT_KINDS.map((kind) => [kind.name, kind.summary]),
           ),
         );
-        context.note(`next: ${context.command(`faults show ${FAULT_KINDS[0].name}`)}`);
+        context.note(`next: ${context.command('faults show link-down')}`);
         return Promise.resolve(EXIT.passed);
       }),
     );
   faults
     .command('show')
-    .argument('<kind>')
+    .argument('<kind>', 'a kind, as faults list shows it')
     .description('parameters, limits, symptoms and an example of one kind')
-    .addHelpText('after', examples([`faults show ${FAULT_KINDS[0].name}`]))
+    .addHelpText('after', examples(['faults show link-down']))
     .action((name: string) =>
       act((context) => {
         context.out(describeKind(name));

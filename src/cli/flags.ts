@@ -40,6 +40,21 @@ export function parseInstant(flag: string, text: string): number {
 export const parseSeed = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseWhole('--seed', text, 0, Number.MAX_SAFE_INTEGER);
 
+/** More than this many runs in a row are a benchmark. */
+const MOST_REPEATS = 1000;
+
+/** The --repeat flag. @throws InputError unless it is a whole number from 1 to 1000 */
+export const parseRepeat = (text: string): number => parseWhole('--repeat', text, 1, MOST_REPEATS);
+
+/** Seeds in a row, upwards. @throws InputError where they would grow beyond the largest */
+export function seedsFrom(first: number, count: number): number[] {
+  if (count - 1 > Number.MAX_SAFE_INTEGER - first) {
+    const message = `${count} seeds from ${first} on go beyond the largest, ${Number.MAX_SAFE_INTEGER}`;
+    throw InputError.at('--repeat', message, 'begin with a smaller --seed');
+  }
+  return Array.from({ length: count }, (_, at) => first + at);
+}
+
 /** Commander collector for a repeatable option. */
 export const collect = (value: string, earlier: string[] | undefined): string[] => [
   ...(earlier ?? []),

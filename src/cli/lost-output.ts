@@ -7,29 +7,32 @@
  */
 import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
 
-/** Who stops reading has read enough. */
-const isClosedPipe = (error: NodeJS.ErrnoException): boolean => error.code === 'EPIPE';
+let firstLost: Error | null = null;
 
-/** Keeps the process alive whatever becomes of its output. @returns asks whether a result was lost, and why */
-export function surviveLostOutput(): () => Error | undefined {
-  let lost: Error | undefined;
-  const onResult = (error: NodeJS.ErrnoException): void => {
-    if (!isClosedPipe(error)) lost ??= error;
-  };
-  process.stdout.on('error', onResult);
-  process.stderr.on('error', () => undefined);
-  return () => lost;
+// without a listener an error of a stream ends the process
+const onResultLost = (error: Error): void => void (firstLost ??= error);
+const goOn = (): void => undefined;
+
+/** Keeps the process alive whatever becomes of its output. */
+export function surviveLostOutput(): void {
+  if (process.stdout.listeners('error').includes(onResultLost)) return;
+  process.stdout.on('error', onResultLost);
+  process.stderr.on('error', goOn);
 }
 
-/** The code to leave with, once all that was written has gone, or has failed to. Says on stderr what was lost. */
-export async function settleOutput(
+// a stream forgets its error as soon as its listeners have heard of it, and they hear of it one turn after the write
+const lostResult = (): NodeJS.ErrnoException | null => firstLost ?? process.stdout.errored;
+
+/**
+ * The code to leave with when all was written. Says on stderr what was lost.
+ * @param error what a write to stdout failed with, null when none did
+ */
+export function settleOutput(
   exitCode: ExitCode,
-  lostResult: () => Error | undefined,
-): Promise<ExitCode> {
-  // streams tell of an error one turn after the write
-  await new Promise((resolve) => setImmediate(resolve));
-  const lost = lostResult();
-  if (lost === undefined) return exitCode;
-  process.stderr.write(`error: the result could not be written: ${lost.message}\n`);
+  error: NodeJS.ErrnoException | null = lostResult(),
+): ExitCode {
+  // who stops reading has read enough
+  if (error === null || error.code === 'EPIPE') return exitCode;
+  process.stderr.write(`error: the result could not be written: ${error.message}\n`);
   return worstExit([exitCode, EXIT.inconclusive]);
 }

@@ -16,7 +16,7 @@ import { fetchFabric } from './check.js';
 import type { CommandContext } from './context.js';
 import { readExperiment, readFabricReference, resolveFabric, type ExperimentFile } from './definitions.js';
 import { InterruptedError } from './failure.js';
-import { collect, parseSeed, parseWhole } from './flags.js';
+import { collect, parseRepeat, parseSeed, seedsFrom } from './flags.js';
 import { follow } from './follow.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
@@ -25,7 +25,7 @@ import { deliverAll, parseOutputs, wantsColour } from './outputs.js';
 import { planBoth, type PlannedPair } from './parity-plan.js';
 import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
 import { predictingFabric, requireComparable } from './parity-twin.js';
-import { MOST_REPEATS, requireConfirmed, startRun } from './run.js';
+import { requireConfirmed, startRun } from './run.js';
 
 interface ParityOptions {
   fabric?: string;
@@ -116,8 +116,7 @@ const nameOf = (reference: ReturnType<typeof resolveFabric>): string =>
 
 function seedsOf({ seed, repeat }: ParityOptions, source: ExperimentFile): number[] {
   const first = parseSeed(seed) ?? source.experiment.value.spec.seed;
-  const count = repeat === undefined ? 1 : parseWhole('--repeat', repeat, 1, MOST_REPEATS);
-  return Array.from({ length: count }, (_, at) => first + at);
+  return seedsFrom(first, repeat === undefined ? 1 : parseRepeat(repeat));
 }
 
 function checkFabrics(real: Loaded<FabricDocument>, { twin, confirm }: ParityOptions): void {

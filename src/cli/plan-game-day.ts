@@ -1,6 +1,7 @@
 /** `plan GAMEDAY`: stages, people, what each experiment would touch, and what a blind day hides. Nothing is begun. */
 import type { GameDayPlan, PlannedExperiment } from '../game-days/game-day-plan.js';
 import { formatDurationNs } from '../kernel/units.js';
+import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { readDefinitions, splitReference } from './definitions.js';
@@ -18,7 +19,7 @@ export async function planGameDay(
       .json<GameDayPlan>('POST', '/v1/game-days/plan', source.text)
       .catch(dayLocated(source));
     context.out(format === 'json' ? `${JSON.stringify(plan, null, 2)}\n` : render(plan));
-    context.note(`next: ${context.command(`game-days start ${file}`)}`);
+    context.note(`next: ${context.command(`game-days start ${quoteArgument(file)}`)}`);
     return EXIT.passed;
   });
 }

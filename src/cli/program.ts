@@ -38,8 +38,8 @@ Exit codes: 0 passed · 1 failed · 2 bad input · 3 inconclusive or could not r
 
 /** Runs a command line. @returns the exit code; never throws */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
-  const lostResult = surviveLostOutput();
-  return settleOutput(await runCommand(argv), lostResult);
+  surviveLostOutput();
+  return settleOutput(await runCommand(argv));
 }
 
 async function runCommand(argv: readonly string[]): Promise<ExitCode> {

@@ -20,7 +20,7 @@ import { fetchFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
 import { readExperiment, resolveFabric, type ExperimentFile, type FabricReference } from './definitions.js';
 import { InterruptedError, ProblemError } from './failure.js';
-import { parseChoice, parseSeed, parseWhole } from './flags.js';
+import { parseChoice, parseRepeat, parseSeed, seedsFrom } from './flags.js';
 import { follow } from './follow.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
@@ -54,9 +54,6 @@ interface Drill {
   /** Seeds to run, one after another; undefined is the experiment's own. */
   seeds: readonly (number | undefined)[];
 }
-
-/** More than this many runs in a row are a benchmark. */
-export const MOST_REPEATS = 1000;
 
 const EXAMPLES = [
   'run experiments/link-down.yaml',
@@ -94,13 +91,12 @@ async function runExperiment(file: string, options: RunOptions, context: Command
   if (options.pace !== undefined && parsePace(options.pace) === undefined) {
     throw InputError.at('--pace', `"${options.pace}" is no pace; write 1x to 1000x`, 'as in --pace 1x');
   }
-  const repeat =
-    options.repeat === undefined ? undefined : parseWhole('--repeat', options.repeat, 1, MOST_REPEATS);
+  const repeat = options.repeat === undefined ? undefined : parseRepeat(options.repeat);
   const write = repeat === undefined ? reportOne(options, context) : reportSeveral(options, context);
   const source = readExperiment(file, context.path);
   const fabric = resolveFabric(source, options.fabric, context.path);
   const first = seed ?? source.experiment.value.spec.seed;
-  const seeds = repeat === undefined ? [seed] : Array.from({ length: repeat }, (_, at) => first + at);
+  const seeds = repeat === undefined ? [seed] : seedsFrom(first, repeat);
   const drill: Drill = { source, fabric, seed, options, seeds, report: (cards) => write(source, cards) };
   if ('document' in fabric) await check(drill, fabric.document, context);
   const interrupts = new Interrupts(
@@ -163,10 +159,19 @@ async function check(
   if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
-/** @throws InputError at --confirm unless it has the name of a real fabric */
+/** @throws InputError at --confirm unless it has the name of a real fabric, or names no other than a simulated one */
 export function requireConfirmed({ metadata, spec }: FabricDocument, confirm: string | undefined): void {
-  if (spec.driver === 'simulated' || confirm === metadata.name) return;
-  throw InputError.at('--confirm', `"${metadata.name}" is a real fabric`, `add --confirm ${metadata.name}`);
+  if (confirm === metadata.name) return;
+  if (spec.driver !== 'simulated') {
+    throw InputError.at('--confirm', `"${metadata.name}" is a real fabric`, `add --confirm ${metadata.name}`);
+  }
+  if (confirm === undefined) return;
+  // whoever names a real fabric here and forgot --fabric would take the simulation's pass for the fabric's
+  throw InputError.at(
+    '--confirm',
+    `"${confirm}" is not what this runs on, which is the simulated "${metadata.name}"`,
+    `add --fabric ${quoteArgument(confirm)}, or leave --confirm out`,
+  );
 }
 
 /** Has the server run an experiment. @throws InputError with the lines of what it finds wrong in the experiment */

@@ -6,6 +6,7 @@
  */
 import type { Command } from 'commander';
 import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
+import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { checkFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';
@@ -41,7 +42,7 @@ async function validate(files: readonly string[], context: CommandContext): Prom
     }
   }
   if (issues.length > 0) throw new InputError(issues);
-  if (files.length === 1) context.note(`next: ${context.command(`plan ${files[0]}`)}`);
+  if (files.length === 1) context.note(`next: ${context.command(`plan ${quoteArgument(files[0])}`)}`);
   return EXIT.passed;
 }
 
