@@ -126,6 +126,7 @@ export class RunExecutor {
 
   private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
     const experiment = experimentFromStored(run.definition);
+    await EvidenceFile.requirePlace();
     const fabric = await this.openStored(run, true);
     try {
       const judgement = await runDrill({

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { noRoom } from '../../platform/no-room.js';
 import type { Backing } from '../../telemetry/columns/course-store.js';
 
 const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));
@@ -49,10 +49,6 @@ function orNoRoom<Result>(folder: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    throw new EnvironmentError(
-      `samples of the run can't be written to ${folder}: ${(error as Error).message}`,
-      'make room there, or name another folder in TMPDIR',
-      { cause: error },
-    );
+    throw noRoom('samples of the run', folder, error);
   }
 }

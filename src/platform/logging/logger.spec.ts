@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { compileProgram, startProgram } from '../../../test/support/child-program.js';
+import { EnvironmentError } from '../../kernel/problem.js';
 import { createLogger, NestLogger } from './logger.js';
 
 function collect(logLevel: 'info' | 'debug'): { lines: () => Record<string, unknown>[]; nest: NestLogger } {
@@ -34,6 +35,12 @@ test('the start-up chatter of the framework is for debugging', () => {
   for (const { nest } of [quiet, verbose]) nest.log('AppModule dependencies initialized', 'InstanceLoader');
   expect(quiet.lines()).toEqual([]);
   expect(verbose.lines()).toMatchObject([{ level: 'debug', context: 'InstanceLoader' }]);
+});
+
+test('a service that can not be had is left to whoever starts the program', () => {
+  const { nest, lines } = collect('info');
+  nest.error(new EnvironmentError('no connection to the queue'), 'ExceptionHandler');
+  expect(lines()).toEqual([]);
 });
 
 test('an error keeps its stack and who spoke', () => {

@@ -6,6 +6,7 @@
  */
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, stdSerializers, stdTimeFunctions, type Logger } from 'pino';
+import { EnvironmentError } from '../../kernel/problem.js';
 import type { Config } from '../config/config.js';
 
 export type { Logger };
@@ -50,8 +51,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    // a port that can't be had reaches the caller of `listen` as an error, and is told to the user from there
-    if (/^Error: listen E[A-Z]+/.test(String(message))) return;
+    // a port or a service that can't be had reaches whoever starts the program, and is told to the user from there
+    if (message instanceof EnvironmentError || /^Error: listen E[A-Z]+/.test(String(message))) return;
     const error = message instanceof Error ? { error: message } : {};
     this.logger.error(
       { ...details(rest), ...error },

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EnvironmentError } from '../../kernel/problem.js';
 import type { Evidence } from '../../telemetry/series.js';
 import { decodeEvidenceFile, encodedParts, encodeEvidence } from './arrow.js';
 import { EvidenceFile } from './evidence-file.js';
@@ -60,6 +61,20 @@ describe('an evidence file on disk', () => {
     const file = await EvidenceFile.write(encodedParts(evidence), folder);
     expect(readdirSync(folder)).toEqual([]);
     await file.close();
+  });
+
+  it('that has no place is the environment’s fault, known before a drill, with the way out', async () => {
+    const nowhere = join(folder, 'not-there');
+    for (const asked of [EvidenceFile.requirePlace(nowhere), EvidenceFile.write([], nowhere)]) {
+      const error: unknown = await asked.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(EnvironmentError);
+      expect(error).toMatchObject({
+        message: expect.stringMatching(/^evidence can't be written to .*not-there: ENOENT/),
+        hint: expect.stringContaining('TMPDIR'),
+      });
+    }
+    await EvidenceFile.requirePlace(folder);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('is given up when what it is made of fails, and leaves nothing', async () => {

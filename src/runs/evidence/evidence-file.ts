@@ -8,6 +8,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noRoom } from '../../platform/no-room.js';
 import type { EncodedPart } from './arrow.js';
 
 /** What is moved at once. */
@@ -23,8 +24,17 @@ export class EvidenceFile {
   ) {}
 
   /**
+   * Asked before a drill, whose evidence would be lost.
+   * @throws EnvironmentError when no file can be made in the folder
+   */
+  static async requirePlace(folder: string = tmpdir()): Promise<void> {
+    await (await openNameless(folder)).close();
+  }
+
+  /**
    * Writes a file as its parts come.
    * @param folder that it is to lie in
+   * @throws EnvironmentError when the folder can't be written to, or the disk has no room
    */
   static async write(
     parts: AsyncIterable<EncodedPart> | Iterable<EncodedPart>,
@@ -38,7 +48,9 @@ export class EvidenceFile {
       for await (const part of parts) {
         for (const piece of part.bytes) {
           hash.update(piece);
-          await writeAll(handle, piece);
+          await writeAll(handle, piece).catch((error: unknown) => {
+            throw noRoom('evidence', folder, error);
+          });
           bytes += piece.byteLength;
         }
         rows += part.rows;
@@ -83,7 +95,9 @@ export class EvidenceFile {
 
 async function openNameless(folder: string): Promise<FileHandle> {
   const path = join(folder, `fabricdrill-evidence-${randomUUID()}`);
-  const handle = await open(path, 'wx+', 0o600);
+  const handle = await open(path, 'wx+', 0o600).catch((error: unknown) => {
+    throw noRoom('evidence', folder, error);
+  });
   try {
     await rm(path);
     return handle;
