@@ -17,6 +17,7 @@ import {
 import { inputJsonSchema } from './kernel/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { verdictSchema } from './runs/diagnoses/verdict-body.js';
+import { completeOperations } from './openapi-operations.js';
 import { VERSION } from './platform/version.js';
 
 export function openApiDocument(app: INestApplication): OpenAPIObject {
@@ -50,6 +51,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     ...document.components,
     schemas: { ...document.components?.schemas, ...Object.fromEntries(published) },
   };
+  completeOperations(document);
   return document;
 }
 

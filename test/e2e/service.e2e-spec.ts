@@ -64,22 +64,54 @@ describe.each(queueBackends('the service as a whole'))('a service with its queue
     }
   });
 
-  it('says of every operation what succeeds, and asks no client for a header that may be left out', async () => {
+  it('describes what each operation takes and answers, and how it fails', async () => {
     const { paths } = await describeApi();
-    for (const [path, methods] of Object.entries(paths)) {
-      for (const [method, { responses, parameters = [] }] of Object.entries(methods)) {
-        const what = `${method} ${path}`;
-        expect([what, ...Object.keys(responses as Json)]).toContainEqual(expect.stringMatching(/^2\d\d$/));
-        const headers = (parameters as { name: string; in: string; required: boolean }[]).filter(
-          (one) => one.in === 'header',
-        );
-        const names = headers.map(({ name }) => name.toLowerCase());
-        expect([what, headers.filter(({ required }) => required), new Set(names).size]).toEqual([
-          what,
-          [],
-          names.length,
-        ]);
-      }
+    interface Described {
+      parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Json }[];
+      responses: Record<string, { description?: string; content?: Json; $ref?: string }>;
+    }
+    const wanting = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods as unknown as Record<string, Described>).flatMap(([method, operation]) => {
+        const { parameters = [], responses } = operation;
+        const statuses = Object.keys(responses);
+        const headers = parameters.map((one) => `${one.in} ${one.name.toLowerCase()}`);
+        return [
+          ...parameters
+            .filter((one) => !one.description || Object.keys(one.schema).length === 0)
+            .map(({ name }) => `what ${name} is`),
+          ...(parameters.some((one) => one.in === 'header' && one.required) ? ['no header must come'] : []),
+          ...(new Set(headers).size < headers.length ? ['each parameter once'] : []),
+          ...(statuses.some((status) => status.startsWith('2')) ? [] : ['a success']),
+          ...(responses.default?.$ref === '#/components/responses/Problem' ? [] : ['a problem']),
+          ...Object.entries(responses).flatMap(([status, { description, content, $ref }]) => {
+            if ($ref !== undefined) return [];
+            const isWhole = Boolean(description) && (status === '204' || content !== undefined);
+            const isProblem = content !== undefined && 'application/problem+json' in content;
+            return isWhole && isProblem === Number(status) >= 400 ? [] : [`what ${status} is`];
+          }),
+        ].map((what) => `${method} ${path}: ${what}`);
+      }),
+    );
+    expect(wanting).toEqual([]);
+  });
+
+  it('answers lists in the media type and shape that it describes', async () => {
+    const { paths } = await describeApi();
+    const lists = Object.entries(paths).filter(([path, { get }]) => get !== undefined && !path.includes('{'));
+    expect(lists.length).toBeGreaterThan(5);
+    for (const [path, { get }] of lists) {
+      const { content } = (get as { responses: Record<string, { content: Json }> }).responses['200'];
+      expect([path, content]).toMatchObject([
+        path,
+        { 'application/json': { schema: { required: ['data'], properties: { data: { type: 'array' } } } } },
+      ]);
+      const { status, headers, body } = await client.get(path);
+      expect([path, status, headers.get('content-type')]).toEqual([
+        path,
+        200,
+        'application/json; charset=utf-8',
+      ]);
+      expect(body).toMatchObject({ data: expect.any(Array) });
     }
   });
 
