@@ -23,7 +23,7 @@ import { collect, parseChoice, parseInstant, parseSeed } from './flags.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { deliverAll, parseOutputs, wantsColour } from './outputs.js';
+import { deliverAll, parseOutputs, terminalLook } from './outputs.js';
 import { openBinaryFile } from './text-file.js';
 
 interface DiagnoseOptions {
@@ -95,9 +95,7 @@ async function diagnose(options: DiagnoseOptions, context: CommandContext): Prom
     throw atFlag(error);
   });
   const render = (format: string, atTerminal: boolean): string =>
-    format === 'json'
-      ? verdictJson(verdict)
-      : verdictText(verdict, { colour: atTerminal && wantsColour(context) });
+    format === 'json' ? verdictJson(verdict) : verdictText(verdict, atTerminal ? terminalLook(context) : {});
   deliverAll(outputs, render, context);
   return verdict.faultFound === null ? EXIT.inconclusive : EXIT.passed;
 }

@@ -36,7 +36,7 @@ import {
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { deliverAll, parseOutputs, wantsColour, type Output } from './outputs.js';
+import { deliverAll, parseOutputs, terminalLook, type Output } from './outputs.js';
 
 interface GateOptions extends GateChoice, RealChoice {
   output?: string[];
@@ -212,10 +212,10 @@ function deliverReports(
     command: again(options.only === undefined ? [] : ['--only', options.only]),
     replay: (experiment, one) => again(['--only', experiment, '--seed', String(one)]),
   };
-  const colour = wantsColour(context);
+  const look = terminalLook(context);
   deliverAll(
     outputs,
-    (format, atTerminal) => format.render(result, { ...report, colour: atTerminal && colour }),
+    (format, atTerminal) => format.render(result, { ...report, ...(atTerminal ? look : {}) }),
     context,
   );
   return gateExitCode(result.verdict);

@@ -38,11 +38,13 @@ describe('outputs', () => {
     expect(existsSync(join(folder, 'new'))).toBe(false);
   });
 
-  it('write each format to its place, with the folders on the way, and colour at a terminal only', () => {
+  it('write each format to its place, with the folders on the way, with colour and its width at a terminal only', () => {
     const outputs = parse('text', 'json=new/deep/result.json', 'text=copy.txt');
-    writeOutputs(outputs, passedScorecard, { colour: true }, context);
+    writeOutputs(outputs, passedScorecard, { colour: true, width: 60 }, context);
     expect(out).toContain('\u001b[');
-    expect(readFileSync(join(folder, 'copy.txt'), 'utf8')).not.toContain('\u001b');
+    const copy = readFileSync(join(folder, 'copy.txt'), 'utf8');
+    expect(copy).not.toContain('\u001b');
+    expect(copy.split('\n').length).toBeLessThan(out.split('\n').length);
     const written = JSON.parse(readFileSync(join(folder, 'new/deep/result.json'), 'utf8')) as unknown;
     expect(written).toMatchObject({ run: { state: 'passed' } });
     expect(notes).toEqual([

@@ -100,13 +100,13 @@ export const writeOutputs = (
   deliverAll(
     outputs,
     (format, atTerminal) =>
-      format.render(scorecard, { ...options, colour: atTerminal && options.colour === true }),
+      format.render(scorecard, atTerminal ? options : { ...options, colour: false, width: undefined }),
     context,
   );
 
 /**
  * Each result to its place: what one file can not take is no loss for the others.
- * @param render the text of a format; told whether it goes to stdout, where colour may be wanted
+ * @param render the text of a format; told whether it goes to stdout, which may be a terminal
  * @throws InputError when a file can't be written, after the others are
  */
 export function deliverAll<Format extends string | { name: string }>(
@@ -148,6 +148,8 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Colour only for a person at a terminal. */
-export const wantsColour = (context: Pick<CommandContext, 'config'>): boolean =>
-  process.stdout.isTTY && context.config.colour;
+/** How a page is to look on stdout: coloured, and as wide as the window, for a person at a terminal only. */
+export const terminalLook = ({
+  config,
+}: Pick<CommandContext, 'config'>): Pick<ReportOptions, 'colour' | 'width'> =>
+  process.stdout.isTTY ? { colour: config.colour, width: process.stdout.columns } : {};

@@ -21,7 +21,7 @@ import { follow } from './follow.js';
 import { examples } from './help.js';
 import { Interrupts } from './interrupts.js';
 import { sameKeyMs } from './invocation.js';
-import { deliverAll, parseOutputs, wantsColour } from './outputs.js';
+import { deliverAll, parseOutputs, terminalLook } from './outputs.js';
 import { planBoth, type PlannedPair } from './parity-plan.js';
 import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
 import { predictingFabric, requireComparable } from './parity-twin.js';
@@ -97,10 +97,10 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
       { worker: true, interrupts },
     );
     const command = context.command(againArguments(file, options, seeds[0]));
-    const colour = wantsColour(context);
+    const look = terminalLook(context);
     deliverAll(
       outputs,
-      (format, atTerminal) => format.render(result, { colour: atTerminal && colour, command }),
+      (format, atTerminal) => format.render(result, { ...(atTerminal ? look : {}), command }),
       context,
     );
     return EXITS[result.verdict];

@@ -30,7 +30,7 @@ import {
   parseOutputs,
   parseReportOutputs,
   reportOption,
-  wantsColour,
+  terminalLook,
   writeOutputs,
 } from './outputs.js';
 
@@ -239,7 +239,7 @@ function reportOne(options: RunOptions, context: CommandContext): Write {
   return (source, [scorecard]) => {
     const again = replayArguments(source, scorecard.run, options.fabric, scorecard.run.seed);
     const reproduceCommand = context.command(again);
-    writeOutputs(outputs, scorecard, { colour: wantsColour(context), reproduceCommand }, context);
+    writeOutputs(outputs, scorecard, { ...terminalLook(context), reproduceCommand }, context);
   };
 }
 
@@ -250,7 +250,7 @@ function reportSeveral(options: RunOptions, context: CommandContext): Write {
   return (_, runs) => {
     const all = { runs, figures: repeatedFigures(runs.map(({ scores }) => scores)) };
     const render = (format: string, atTerminal: boolean): string =>
-      format === 'json' ? repeatsJson(all) : repeatsText(all, { colour: atTerminal && wantsColour(context) });
+      format === 'json' ? repeatsJson(all) : repeatsText(all, atTerminal ? terminalLook(context) : {});
     deliverAll(outputs, render, context);
   };
 }

@@ -10,7 +10,7 @@ import type { ApiClient, RunView } from './api-client.js';
 import type { CommandContext } from './context.js';
 import { parseChoice, parseWhole } from './flags.js';
 import { examples } from './help.js';
-import { parseReportOutputs, reportOption, wantsColour, writeOutputs } from './outputs.js';
+import { parseReportOutputs, reportOption, terminalLook, writeOutputs } from './outputs.js';
 import { ProgressPrinter } from './progress.js';
 import { table } from './table.js';
 
@@ -145,7 +145,7 @@ async function report(
   const outputs = parseReportOutputs(options.output, context.path);
   return context.withServer(async (client) => {
     const scorecard = await client.json<Scorecard>('GET', address(id, '/scorecard'));
-    writeOutputs(outputs, scorecard, { colour: wantsColour(context) }, context);
+    writeOutputs(outputs, scorecard, terminalLook(context), context);
     return EXIT.passed;
   });
 }
