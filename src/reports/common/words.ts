@@ -27,7 +27,7 @@ export function formatNumber(value: number): string {
   return Math.abs(value) >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(4)));
 }
 
-/** A score as people read it: whole points, never rounded up to a pass it did not reach. */
+/** A score as people read it: tenths, never rounded up to a pass it did not reach. */
 export const formatScore = (score: number | null): string =>
   score === null ? '–' : String(Math.floor(score * 10) / 10);
 
