@@ -1,8 +1,8 @@
-/** A database for a bench: on a server of its own, which leaves nothing. */
+/** A database for a bench: on a server of its own, which leaves nothing, not even when a signal ends the bench. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kill } from 'node:process';
+import process, { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { MIGRATIONS } from '../migrations/index.js';
@@ -12,6 +12,8 @@ import { preparePlace } from '../src/platform/database/embedded/place.js';
 import { findPostmaster } from '../src/platform/database/embedded/postmaster.js';
 
 const LOOK_MS = 5;
+/** For how long a process that ends waits for its server. */
+const END_MS = 5000;
 
 export interface OwnDatabase {
   databaseUrl: string;
@@ -26,6 +28,8 @@ export async function ownDatabase<T>(work: (database: OwnDatabase) => Promise<T>
   // the server runs as another user where we are root
   chmodSync(home, 0o755);
   const leaves: (() => Promise<void>)[] = [];
+  const clear = (): void => clearAtOnce(home);
+  process.once('exit', clear);
   try {
     const database = await openDatabase(
       { home, databaseUrl: undefined },
@@ -42,14 +46,31 @@ export async function ownDatabase<T>(work: (database: OwnDatabase) => Promise<T>
   } finally {
     for (const leave of leaves) await leave();
     rmSync(home, { recursive: true, force: true });
+    process.off('exit', clear);
   }
 }
 
-async function stopAtOnce(home: string): Promise<void> {
+/** @returns the data folder of the server, which is about to end */
+function quit(home: string): string {
   const { data } = preparePlace(home);
   const server = findPostmaster(data);
   if (server !== undefined) kill(server.pid, 'SIGQUIT');
+  return data;
+}
+
+async function stopAtOnce(home: string): Promise<void> {
+  const data = quit(home);
   while (findPostmaster(data) !== undefined) await sleep(LOOK_MS);
+}
+
+/** For a process in which nothing can be awaited any more. */
+function clearAtOnce(home: string): void {
+  const data = quit(home);
+  const untilMs = performance.now() + END_MS;
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  while (findPostmaster(data) !== undefined && performance.now() < untilMs)
+    Atomics.wait(clock, 0, 0, LOOK_MS);
+  rmSync(home, { recursive: true, force: true });
 }
 
 /**
