@@ -150,7 +150,7 @@ export class Comparison {
         ? lostReason(pairs.lost, runs.length, problem)
         : samples.suffices(pairs, alpha)
           ? relativeReason(objective, verdict, pairs, samples.words(pairs.known))
-          : tooFewReason(samples.words(pairs.known), fewestSeeds(alpha, samples), problem);
+          : tooFewReason(samples.words(pairs.known), fewestSeeds(alpha, samples), pairs, problem);
     const { known, meanBaseline, meanCandidate, worstSeed } = pairs;
     const worseBy = (): CellResult['worseBy'] => samples.interval(objective, pairs, seed);
     return {

@@ -4,6 +4,9 @@
  * For the reader of a verdict, who wants to see that the change is the one that was meant and nothing else. Keys are
  * compared as parsed, so that another order, a default that was written out or another unit is no difference.
  */
+import type { z } from 'zod';
+import { schemaOfKey } from '../kernel/schema-walk.js';
+import { quantityWriter } from '../kernel/units.js';
 import type { Topology } from '../topology/model.js';
 
 const LINES_MAX = 20;
@@ -29,31 +32,40 @@ function countsOf(topology: Topology): Map<string, number> {
 }
 
 /**
- * Keys whose values differ, `settings.bfd: true → false`.
- * @param quantities shows a number of a path with its unit, where it has one
+ * Keys whose values differ, `settings.bfdInterval: 300ms → 1s`.
+ * @param schema of both, for the units of their numbers
  */
-export function specDifferences(baseline: unknown, candidate: unknown): string[] {
+export function specDifferences(baseline: unknown, candidate: unknown, schema?: z.core.$ZodType): string[] {
   const lines: string[] = [];
-  compare(baseline, candidate, '', lines);
+  compare(baseline, candidate, { path: '', schema }, lines);
   const left = lines.length - LINES_MAX;
   return left <= 1 ? lines : [...lines.slice(0, LINES_MAX), `and ${left} more keys`];
 }
 
-function compare(before: unknown, after: unknown, path: string, lines: string[]): void {
+interface Place {
+  path: string;
+  schema: z.core.$ZodType | undefined;
+}
+
+function compare(before: unknown, after: unknown, { path, schema }: Place, lines: string[]): void {
   if (isTree(before) && isTree(after) && Array.isArray(before) === Array.isArray(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     for (const key of keys) {
-      const inner = path === '' ? key : `${path}.${key}`;
+      const holder = key in after ? after : before;
+      const inner = { path: path === '' ? key : `${path}.${key}`, schema: schemaOfKey(schema, key, holder) };
       compare(before[key], after[key], inner, lines);
     }
-  } else if (!Object.is(before, after)) lines.push(`${path}: ${shown(before)} → ${shown(after)}`);
+  } else if (!Object.is(before, after))
+    lines.push(`${path}: ${shown(before, schema)} → ${shown(after, schema)}`);
 }
 
 type Tree = Record<string, unknown>;
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
 
-function shown(value: unknown): string {
+function shown(value: unknown, schema: z.core.$ZodType | undefined): string {
   if (value === undefined) return '(nothing)';
+  const write = schema === undefined ? undefined : quantityWriter(schema);
+  if (write !== undefined && typeof value === 'number') return write(value);
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -43,8 +43,19 @@ export const lostReason = (lost: readonly number[], seeds: number, problem?: str
   (problem === undefined ? '' : `: ${problem}`);
 
 /** @param seeds what it rests on, such as `4 pairs of seeds` */
-export const tooFewReason = (seeds: string, least: number, problem?: string): string =>
-  `only ${seeds} tell, and at least ${least} are needed` + (problem === undefined ? '' : `: ${problem}`);
+export function tooFewReason(
+  seeds: string,
+  least: number,
+  { values }: Pick<Gathered, 'values'>,
+  problem?: string,
+): string {
+  const unknown = (['baseline', 'candidate'] as const).flatMap((side) => {
+    const count = values[side].filter((value) => Number.isNaN(value)).length;
+    return count === 0 ? [] : [`at ${count} of ${values[side].length} seeds on the ${side}`];
+  });
+  const where = unknown.length === 0 ? '' : `; the figure could not be known ${unknown.join(' and ')}`;
+  return `only ${seeds} tell, and at least ${least} are needed${where}${problem === undefined ? '' : `: ${problem}`}`;
+}
 
 export function absoluteReason(
   { objective, share }: AbsoluteObjective,

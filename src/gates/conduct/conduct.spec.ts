@@ -64,6 +64,8 @@ describe('a gate from its input to its result', () => {
     const same = gateOf(fabricOf());
     const passed = await conductGate({ gate: same, version: 'test', execute: here(same) });
     expect(passed).toMatchObject({ verdict: 'none', differences: [], run: { runs: 10, fromCache: 0 } });
+    expect(passed.notes).toEqual([expect.stringMatching(/differ in nothing/)]);
+    expect(failed.notes).toEqual([]);
   });
 
   it('gives the same whatever the order in which its runs end', async () => {

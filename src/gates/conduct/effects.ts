@@ -1,6 +1,7 @@
 /**
- * Changes between two fabrics that can do nothing, one sentence each: a verdict of `none` on them says little.
+ * Changes between two fabrics that can do nothing, or are none, one sentence each: a verdict of `none` on them says little.
  */
+import { specDifferences } from '../../gate/differences.js';
 import { buildTopology } from '../../topology/topology-spec.js';
 import type { CheckedGate, Side } from './gate-input.js';
 
@@ -8,6 +9,11 @@ import type { CheckedGate, Side } from './gate-input.js';
 const SECOND_HASH_TIER = 3;
 
 export function effectNotes({ baseline, candidate }: Pick<CheckedGate, Side>): string[] {
+  if (specDifferences(baseline.spec, candidate.spec).length === 0) {
+    return [
+      'baseline and candidate differ in nothing but, perhaps, their names: nothing has changed that could be judged',
+    ];
+  }
   const [before, after] = [baseline.spec.settings.hashSeeds, candidate.spec.settings.hashSeeds];
   if (before === after) return [];
   const { devices } = buildTopology(candidate.spec.topology);

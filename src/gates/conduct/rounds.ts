@@ -5,6 +5,7 @@
  * It holds nothing but outcomes, so that whoever has them can walk it again from the start and stand where he stood.
  */
 import { Comparison } from '../../gate/comparison.js';
+import { fabricSpecSchema } from '../../fabrics/contract/definition.js';
 import { countDifferences, specDifferences } from '../../gate/differences.js';
 import type { SeedRuns } from '../../gate/pairs.js';
 import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../gate/result.js';
@@ -162,7 +163,7 @@ export function differencesOf({ baseline, candidate }: Pick<CheckedGate, Side>):
     buildTopology(baseline.spec.topology),
     buildTopology(candidate.spec.topology),
   );
-  return [...counts, ...specDifferences(baseline.spec, candidate.spec)];
+  return [...counts, ...specDifferences(baseline.spec, candidate.spec, fabricSpecSchema)];
 }
 
 function notesOf(gate: CheckedGate, refused: ReadonlyMap<string, string>): string[] {
