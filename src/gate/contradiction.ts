@@ -5,10 +5,12 @@
  * Judged for one metric at a time. Not modelled: metrics that depend on one another, whole numbers.
  */
 import type { InputIssue } from '../kernel/problem.js';
-import { meetsObjective, parseObjective, type Objective } from './objective.js';
+import { meetsObjective, parseObjective, type ComparableMetric, type Objective } from './objective.js';
+
+type Comparison = Objective<ComparableMetric>;
 
 /** @returns the two that can't both be met; undefined when some figure meets all */
-export function contradiction(objectives: readonly Objective[]): [Objective, Objective] | undefined {
+export function contradiction(objectives: readonly Comparison[]): [Comparison, Comparison] | undefined {
   for (const [at, one] of objectives.entries()) {
     const other = objectives.slice(0, at).find((before) => exclude(before, one));
     if (other !== undefined) return [other, one];
@@ -17,7 +19,7 @@ export function contradiction(objectives: readonly Objective[]): [Objective, Obj
 }
 
 /** Figures between two thresholds all pass or all fail, so one of each kind is enough to try. */
-function exclude(one: Objective, other: Objective): boolean {
+export function exclude(one: Comparison, other: Comparison): boolean {
   if (one.metric.path !== other.metric.path) return false;
   const [low, high] = one.metric.range;
   const edges = [low, one.threshold, other.threshold, Math.min(high, Number.MAX_VALUE)].sort((a, b) => a - b);

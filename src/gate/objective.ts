@@ -17,10 +17,13 @@ import type { MetricValue, ObjectiveResult, Scores } from '../scoring/scorecard.
 export const COMPARATORS = ['>=', '<=', '==', '!=', '>', '<'] as const;
 export type Comparator = (typeof COMPARATORS)[number];
 
-export interface Objective {
+/** What a figure must say of itself to be compared with a number. */
+export type ComparableMetric = Pick<ScoreMetricDefinition, 'path' | 'kind' | 'range'>;
+
+export interface Objective<Metric extends ComparableMetric = ScoreMetricDefinition> {
   /** As written, without surrounding blanks. */
   expression: string;
-  metric: ScoreMetricDefinition;
+  metric: Metric;
   comparator: Comparator;
   /** The number to compare with; 1 and 0 for `true` and `false`. */
   threshold: number;
@@ -51,7 +54,15 @@ class ObjectiveSyntaxError extends Error {
   }
 }
 
-function metricHint(name: string): string {
+/** Metrics that an expression may name. */
+export interface Vocabulary<Metric extends ComparableMetric> {
+  find: (path: string) => Metric | undefined;
+  /** What may have been meant instead. */
+  hint: (path: string) => string;
+}
+
+/** Near a metric of a scorecard, or all of the score that was meant. */
+export function metricHint(name: string): string {
   const [prefix, ...rest] = name.split('.');
   const tail = rest.join('.');
   const bare = SCORE_METRIC_DEFINITIONS.find((definition) => definition.name === name && name !== 'score');
@@ -70,7 +81,7 @@ function metricHint(name: string): string {
   return near === undefined ? choices : `did you mean "${scoreName}.${near}"? ${choices}`;
 }
 
-function literal(text: string, position: number, metric: ScoreMetricDefinition): number {
+function literal(text: string, position: number, metric: ComparableMetric): number {
   if (text === 'true') return 1;
   if (text === 'false') return 0;
   if (NUMBER.test(text) && Number.isFinite(Number(text))) return Number(text);
@@ -85,7 +96,7 @@ function literal(text: string, position: number, metric: ScoreMetricDefinition):
 }
 
 /** Refuses what no outcome could change: a threshold beyond the metric's range is a slip, not an objective. */
-function checkThreshold(metric: ScoreMetricDefinition, threshold: number, position: number): void {
+function checkThreshold(metric: ComparableMetric, threshold: number, position: number): void {
   if (metric.kind === 'boolean' && threshold !== 0 && threshold !== 1) {
     throw new ObjectiveSyntaxError(
       position,
@@ -103,7 +114,10 @@ function checkThreshold(metric: ScoreMetricDefinition, threshold: number, positi
   }
 }
 
-function parse(text: string): Objective {
+function parse<Metric extends ComparableMetric>(
+  text: string,
+  { find, hint }: Vocabulary<Metric>,
+): Objective<Metric> {
   const expression = text.trim();
   const lead = text.length - text.trimStart().length;
   const match = /^([^\s<>=!]*)(\s*)([<>=!]*)(\s*)(.*)$/s.exec(expression);
@@ -116,9 +130,8 @@ function parse(text: string): Objective {
       'as in `recovery.score >= 80`',
     );
   }
-  const metric = scoreMetricDefinition(name);
-  if (metric === undefined)
-    throw new ObjectiveSyntaxError(lead + 1, `unknown metric "${name}"`, metricHint(name));
+  const metric = find(name);
+  if (metric === undefined) throw new ObjectiveSyntaxError(lead + 1, `unknown metric "${name}"`, hint(name));
   if (!(COMPARATORS as readonly string[]).includes(operator)) {
     const shown = operator === '' ? `"${rest.split(/\s/, 1)[0]}"` : `"${operator}"`;
     throw new ObjectiveSyntaxError(
@@ -136,12 +149,18 @@ function parse(text: string): Objective {
   return { expression, metric, comparator: operator as Comparator, threshold };
 }
 
-function parseOrIssue(expression: unknown, pointer: string): Objective | InputIssue {
+const SCORES: Vocabulary<ScoreMetricDefinition> = { find: scoreMetricDefinition, hint: metricHint };
+
+function parseOrIssue<Metric extends ComparableMetric>(
+  expression: unknown,
+  pointer: string,
+  vocabulary: Vocabulary<Metric>,
+): Objective<Metric> | InputIssue {
   try {
     if (typeof expression !== 'string') {
       throw new ObjectiveSyntaxError(1, 'an objective is a text', 'as in `recovery.score >= 80`');
     }
-    return parse(expression);
+    return parse(expression, vocabulary);
   } catch (error) {
     if (!(error instanceof ObjectiveSyntaxError)) throw error;
     const message = `objective ${JSON.stringify(expression)}, character ${error.position}: ${error.message}`;
@@ -149,15 +168,23 @@ function parseOrIssue(expression: unknown, pointer: string): Objective | InputIs
   }
 }
 
-const isIssue = (result: Objective | InputIssue): result is InputIssue => 'pointer' in result;
+const isIssue = (result: object): result is InputIssue => 'pointer' in result;
 
 /**
  * Parses one objective.
  * @param pointer JSON pointer of the expression in its document
  * @throws InputError with the character where it went wrong and the nearest metric
  */
-export function parseObjective(expression: string, pointer = ''): Objective {
-  const result = parseOrIssue(expression, pointer);
+export const parseObjective = (expression: string, pointer = ''): Objective =>
+  parseObjectiveOn(SCORES, expression, pointer);
+
+/** The same over other metrics than those of a scorecard. */
+export function parseObjectiveOn<Metric extends ComparableMetric>(
+  vocabulary: Vocabulary<Metric>,
+  expression: string,
+  pointer = '',
+): Objective<Metric> {
+  const result = parseOrIssue(expression, pointer, vocabulary);
   if (isIssue(result)) throw new InputError([result]);
   return result;
 }
@@ -168,7 +195,9 @@ export function parseObjective(expression: string, pointer = ''): Objective {
  * @throws InputError with one issue for each expression that can't be read
  */
 export function parseObjectives(expressions: readonly unknown[], pointer = '/spec/objectives'): Objective[] {
-  const results = expressions.map((expression, index) => parseOrIssue(expression, `${pointer}/${index}`));
+  const results = expressions.map((expression, index) =>
+    parseOrIssue(expression, `${pointer}/${index}`, SCORES),
+  );
   const issues = results.filter(isIssue);
   if (issues.length > 0) throw new InputError(issues);
   return results as Objective[];
@@ -183,8 +212,10 @@ export function objectiveValue(objective: Objective, scores: Scores): MetricValu
 }
 
 /** Whether a known value meets an objective. */
-export const meetsObjective = ({ comparator, threshold }: Objective, value: number): boolean =>
-  compare[comparator](value, threshold);
+export const meetsObjective = (
+  { comparator, threshold }: Pick<Objective, 'comparator' | 'threshold'>,
+  value: number,
+): boolean => compare[comparator](value, threshold);
 
 /** Compares one objective with the scores; `passed` is null when the value could not be known. */
 export function evaluateObjective(objective: Objective, scores: Scores): ObjectiveResult {

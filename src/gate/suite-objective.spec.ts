@@ -53,8 +53,33 @@ describe('objectives of a suite', () => {
     ],
     [{ metric: 'recovery.score', margin: 1, on: ['incast', 'incast'] }, /on\/1.*"incast" is here twice/],
     ['recovery.score >= 800', /decides nothing/],
+    ['training.step_tim_s < 1', /unknown metric "training.step_tim_s".*did you mean "training.step_time_s"/],
+    ['training.step_time_s < 1s', /the unit is part of the metric's name; write 1/],
   ] as [SuiteObjectiveSpec, RegExp][])('refuse %j', (spec, expected) => {
     expect(issueOf(spec)).toMatch(expected);
+  });
+
+  it('take an expression about how fast training is, as about any figure', () => {
+    const [fast] = parse('training.step_time_s < 0.6');
+    expect(fast).toMatchObject({ type: 'absolute', figure: { path: 'training.step_time_s', unit: 's' } });
+  });
+
+  it('refuse expressions that no candidate can meet together', () => {
+    expect(issueOf('recovery.score >= 80', 'recovery.score < 50')).toMatch(
+      /objectives\/1: no candidate can meet both "recovery.score >= 80" and "recovery.score < 50"/,
+    );
+    const half = (expression: string, ...on: string[]): SuiteObjectiveSpec => ({
+      expression,
+      share: 0.5,
+      on,
+    });
+    expect(parse(half('recovery.score >= 80', 'incast'), half('recovery.score < 50', 'incast'))).toHaveLength(
+      2,
+    );
+    const whole = (expression: string, on: string): SuiteObjectiveSpec => ({ expression, on: [on] });
+    expect(
+      parse(whole('recovery.score >= 80', 'incast'), whole('recovery.score < 50', 'link-down')),
+    ).toHaveLength(2);
   });
 
   it('report every mistake at once, with its place', () => {

@@ -10,7 +10,8 @@
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
 import { GATE_FIGURES, gateFigure, type GateFigure } from './figures.js';
-import { parseObjective, type Objective } from './objective.js';
+import { exclude } from './contradiction.js';
+import { metricHint, parseObjectiveOn, type Objective, type Vocabulary } from './objective.js';
 
 /** As a suite file has it, its shape already checked. */
 export type SuiteObjectiveSpec =
@@ -36,7 +37,7 @@ export interface RelativeObjective extends Common {
 export interface AbsoluteObjective extends Common {
   type: 'absolute';
   figure: GateFigure;
-  objective: Objective;
+  objective: Objective<GateFigure>;
   /** Of the seeds that must meet it, above 0 to 1. */
   share: number;
 }
@@ -64,6 +65,11 @@ export function parseSuiteObjectives(
       if (names.has(objective.name)) {
         throw InputError.at(`${pointer}/${index}`, `this suite has the objective "${objective.name}" twice`);
       }
+      const against = objectives.find((before) => contradict(before, objective, experiments));
+      if (against !== undefined) {
+        const message = `no candidate can meet both "${against.name}" and "${objective.name}"`;
+        throw InputError.at(`${pointer}/${index}`, message);
+      }
       names.add(objective.name);
       objectives.push(objective);
     } catch (error) {
@@ -73,6 +79,17 @@ export function parseSuiteObjectives(
   }
   if (issues.length > 0) throw new InputError(issues);
   return objectives;
+}
+
+/** Whether no figures of any experiment meet both at as many seeds as they must. */
+function contradict(
+  one: SuiteObjective,
+  other: SuiteObjective,
+  experiments: readonly string[] = [],
+): boolean {
+  if (one.type !== 'absolute' || other.type !== 'absolute' || one.share + other.share <= 1) return false;
+  const scopes = [one.on ?? experiments, other.on ?? experiments];
+  return scopes[0].some((name) => scopes[1].includes(name)) && exclude(one.objective, other.objective);
 }
 
 function parseOne(
@@ -123,16 +140,27 @@ function checkOn(
 
 const scope = (on: readonly string[] | undefined): string => (on === undefined ? '' : ` on ${on.join(', ')}`);
 
+/** Near a figure that only a comparison has, or else as of a scorecard. */
+const figureHint = (path: string): string =>
+  (path.startsWith('training')
+    ? nearestHint(
+        path,
+        GATE_FIGURES.map((one) => one.path),
+      )
+    : undefined) ?? metricHint(path);
+
+const FIGURES: Vocabulary<GateFigure> = { find: gateFigure, hint: figureHint };
+
 function absolute(
   expression: string,
   share: number,
   common: Pick<Common, 'index' | 'on'>,
   pointer: string,
 ): AbsoluteObjective {
-  const objective = parseObjective(expression, pointer);
+  const objective = parseObjectiveOn(FIGURES, expression, pointer);
   const seeds = share === 1 ? '' : ` at ${percent(share)} of the seeds`;
   const name = `${objective.expression}${seeds}${scope(common.on)}`;
-  return { type: 'absolute', ...common, name, figure: gateFigure(objective.metric.path)!, objective, share };
+  return { type: 'absolute', ...common, name, figure: objective.metric, objective, share };
 }
 
 function relative(
