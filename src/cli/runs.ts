@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../kernel/problem.js';
+import { ProblemError } from './failure.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';
 import type { ApiClient, RunView } from './api-client.js';
@@ -150,16 +151,25 @@ async function report(
   });
 }
 
+/** All of it; of a run that is under way, or was cut short, what was seen so far. */
+async function observed(client: ApiClient, id: string, final: boolean): Promise<Response> {
+  const soFar = (): Promise<Response> => client.request('GET', address(id, '/evidence/live'));
+  if (!final) return soFar();
+  return client.request('GET', address(id, '/evidence')).catch((error: unknown) => {
+    if (!(error instanceof ProblemError)) throw error;
+    return soFar().catch(() => {
+      throw error;
+    });
+  });
+}
+
 /** What the team of a blind day works from, and anybody else who wants to look for themselves. */
 function evidence(id: string, options: { to?: string }, context: CommandContext): Promise<ExitCode> {
   const named = options.to ?? `${id}.arrow`;
   const path = context.path(named);
   return context.withServer(async (client) => {
     const { final } = await client.json<RunView>('GET', address(id));
-    const { headers, body } = await client.request(
-      'GET',
-      address(id, final ? '/evidence' : '/evidence/live'),
-    );
+    const { headers, body } = await observed(client, id, final);
     const until = headers.get('evidence-until');
     try {
       await pipeline(Readable.fromWeb(body as never), createWriteStream(path));

@@ -57,6 +57,7 @@ export class GameDayReports {
       blind: day.blind,
       exitCode: exitCodeOf(day, now.codes),
       startedAt: day.createdAt.toISOString(),
+      abortRequestedAt: day.abortRequestedAt?.toISOString() ?? null,
       endedAt: day.endedAt.toISOString(),
       pace: spec.pace === undefined ? null : formatPace(spec.pace),
       roles: spec.roles,
@@ -114,7 +115,7 @@ export class GameDayReports {
         state: run?.state ?? 'not run',
         reason: run?.reason ?? null,
         course: run === undefined ? null : courseOf(run, moments.get(run.id), card),
-        injected: (card?.truth ?? []).map(injectedText),
+        injected: run === undefined ? [] : injectedIn(run, moments.get(run.id), card),
         scores: scoresOf(card),
         objectives: card?.objectives ?? [],
         hypothesis: judgeHypothesis(named[item.ordinal].spec.hypothesis, card),
@@ -136,7 +137,8 @@ export class GameDayReports {
   /** When faults were injected and reverted, by the clock on the wall. */
   private async momentsOf(runIds: readonly string[]): Promise<Map<string, FaultMoments>> {
     const rows = await this.dataSource.query<(FaultMoments & { run_id: string })[]>(
-      `SELECT run_id, min(at) FILTER (WHERE type = 'injected') AS injected, max(at) FILTER (WHERE type = 'reverted') AS reverted
+      `SELECT run_id, min(at) FILTER (WHERE type = 'injected') AS injected,
+              array_agg(data->>'id') FILTER (WHERE type = 'injected') AS ids, max(at) FILTER (WHERE type = 'reverted') AS reverted
          FROM run_events WHERE run_id = ANY($1::uuid[]) GROUP BY run_id`,
       [runIds],
     );
@@ -156,6 +158,8 @@ const exitCodeOf = (day: GameDayEntity, codes: readonly ExitCode[]): ExitCode =>
 
 interface FaultMoments {
   injected: Date | null;
+  /** Of the impairments that were applied, the run's id before each. */
+  ids: string[] | null;
   reverted: Date | null;
 }
 
@@ -187,9 +191,19 @@ function paceOf(fabric: unknown): number | undefined {
   return typeof pace === 'string' ? parsePace(pace) : undefined;
 }
 
-/** By the most exact of its names. */
-const injectedText = ({ kind, elements }: Scorecard['truth'][number]): string =>
-  `${kind} at ${elements[0].id}`;
+/** As it was scored, by the most exact name; of a run that died before, what was planned of the faults that were applied. */
+function injectedIn(
+  { id, plan }: RunEntity,
+  moments: FaultMoments | undefined,
+  card: Scorecard | null,
+): string[] {
+  const truth = card?.truth ?? [];
+  if (truth.length > 0) return truth.map(({ kind, elements }) => `${kind} at ${elements[0].id}`);
+  const applied = new Set(moments?.ids ?? []);
+  return plan.faults
+    .filter(({ impairments }) => impairments.some((one) => applied.has(`${id}/${one.id}`)))
+    .map(({ kind, targets }) => `${kind} at ${targets.map((target) => target.id).join(', ')}`);
+}
 
 const scoresOf = (card: Scorecard | null): ItemFindings['scores'] => ({
   recovery: card?.scores.recovery.score ?? null,

@@ -48,7 +48,7 @@ const skipped = { startedAt: null, endedAt: at(62), continuedAt: null, continued
 function report(more: Partial<DayReport> = {}): DayReport {
   const told = {
     ...{ id: 'd-1', name: 'autumn', state: 'completed', reason: null, blind: true, exitCode: 1 as const },
-    ...{ startedAt: at(0), endedAt: at(71), pace: '1x' },
+    ...{ startedAt: at(0), abortRequestedAt: null, endedAt: at(71), pace: '1x' },
     roles: [{ role: 'leads', people: ['ada', 'grace'] }],
     stages: [
       { name: 'one', state: 'done', ...stage },
@@ -121,10 +121,23 @@ describe('the report of a game day', () => {
       ours: null,
       team: null,
     };
-    const aborted = reportDocument(
-      report({ state: 'aborted', reason: 'rain', experiments: [none], notes: [] }),
-    );
-    expect(documentMarkdown.render(aborted)).toContain('the day ended as aborted: rain');
+    const stopped = { state: 'aborted', reason: 'rain', abortRequestedAt: at(3), notes: [] };
+    const aborted = reportDocument(report({ ...stopped, experiments: [none] }));
+    expect(documentMarkdown.render(aborted)).toContain('10:00:03 |  | abort asked for: rain |');
     expect(aborted.sections[0].blocks.some(({ kind }) => kind === 'timeline')).toBe(true);
+  });
+
+  it('asks of a run that did not come to its end nothing but to try it again, or why', () => {
+    const hypothesis = { ...FOUND.hypothesis, outcome: 'unknown' as const };
+    const lost = (state: string): ItemFindings => ({
+      ...FOUND,
+      state,
+      hypothesis,
+      objectives: [],
+      team: null,
+    });
+    expect(
+      report({ experiments: [lost('aborted'), lost('error')] }).actions.map(({ text: what }) => what),
+    ).toEqual(['one/cut was aborted: run it again', 'one/cut ended as error: find out why']);
   });
 });

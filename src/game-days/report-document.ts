@@ -45,19 +45,22 @@ function counts({ experiments: all, actions }: DayReport): string[] {
   const tally = (values: readonly string[]): string =>
     [...new Set(values)].map((one) => `${values.filter((value) => value === one).length} ${one}`).join(', ');
   const right = (answers: readonly (Answer | null)[]): string => {
-    const given = answers.filter((answer) => answer !== null);
-    return `${given.filter(({ metrics }) => metrics.top1 === 1).length} of ${given.length}`;
+    const scored = answers.filter(isScored);
+    return `${scored.filter((answer) => answer?.metrics.top1 === 1).length} of ${scored.length}`;
   };
   const teams = all.map(({ team }) => team);
   const ours = all.map((one) => one.ours);
   return [
     `Runs: ${tally(all.map(({ state }) => state))}`,
     `Hypotheses: ${tally(all.map(({ hypothesis }) => hypothesis.outcome))}`,
-    ...(ours.some((one) => one !== null) ? [`Named first and right by fabricdrill: ${right(ours)}`] : []),
-    ...(teams.some((one) => one !== null) ? [`By the team: ${right(teams)}`] : []),
+    ...(ours.some(isScored) ? [`Named first and right by fabricdrill: ${right(ours)}`] : []),
+    ...(teams.some(isScored) ? [`By the team: ${right(teams)}`] : []),
     `To do: ${actions.length}`,
   ];
 }
+
+/** An answer about a run that ended before its time could not be compared with anything. */
+const isScored = (answer: Answer | null): boolean => typeof answer?.metrics.top1 === 'number';
 
 const experiments = (all: readonly ItemFindings[]): Block => ({
   kind: 'table',
@@ -116,9 +119,9 @@ function diagnoses(all: readonly ItemFindings[]): Section[] {
     rows: answered.map((one) => [
       nameOf(one),
       one.injected.length === 0 ? 'nothing' : one.injected.join(', '),
-      one.ours === null ? 'nothing' : saidBy(one.ours),
+      one.ours === null ? 'no verdict' : saidBy(one.ours),
       score(one.ours),
-      one.team === null ? 'nothing' : `${saidBy(one.team)} (${one.team.author})`,
+      one.team === null ? 'no verdict' : `${saidBy(one.team)} (${one.team.author})`,
       score(one.team),
     ]),
   };

@@ -202,7 +202,8 @@ export class RunExecutor {
       const reason = `${lost} and not all could be undone: ${failures.join('; ')}`;
       await this.end(claim, { state: 'rollback-failed', reason, exitCode: EXIT.rollbackFailed });
     } else {
-      const undone = open.length === 0 ? 'nothing was in place' : `${open.length} impairments were reverted`;
+      const count = open.length === 1 ? 'one impairment was' : `${open.length} impairments were`;
+      const undone = open.length === 0 ? 'nothing was in place' : `${count} reverted`;
       await this.end(claim, { state: 'error', reason: `${lost}; ${undone}`, exitCode: EXIT.inconclusive });
     }
   }

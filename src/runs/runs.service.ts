@@ -323,8 +323,13 @@ export async function requestAbort(manager: EntityManager, id: string, reason: s
 
 function notYet(run: RunEntity, what: string): Error {
   if (run.sealed) {
-    const message = `run ${run.id} has ${isFinal(run.state) ? 'ended without' : 'no'} ${what}`;
-    return new ConflictError(message, `how it ended is sealed; follow /v1/runs/${run.id}/events`);
+    if (!isFinal(run.state)) {
+      return new ConflictError(`run ${run.id} has no ${what} yet`, `follow /v1/runs/${run.id}/events`);
+    }
+    return new ConflictError(
+      `run ${run.id} has ended without ${what}, and how it ended is sealed`,
+      `a diagnosis that can not tell (faultFound: null) is one too: POST /v1/game-days/${run.gameDayId}/commit`,
+    );
   }
   return isFinal(run.state)
     ? new NotFoundError(`run ${run.id} ended as ${run.state} without ${what}`, run.reason ?? undefined)

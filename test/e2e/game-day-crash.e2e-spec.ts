@@ -167,15 +167,19 @@ describe('a game day', () => {
       c: 'error',
       d: 'passed',
     });
+    const lost = report.experiments.filter(({ run }) => held.includes(run as string));
+    expect(lost.map(({ injected }) => injected)).toEqual(
+      held.map(() => [expect.stringMatching(/^link-down at link:/)]),
+    );
     const rows = await service.rows<{ id: string; state: string; reason: string | null }>(
       'SELECT id, state, reason FROM runs ORDER BY created_at',
     );
     expect(rows).toHaveLength(4);
     for (const { id, state, reason } of rows) {
       if (held.includes(id))
-        expect(reason).toBe('the worker was lost in state holding; 1 impairments were reverted');
+        expect(reason).toBe('the worker was lost in state holding; one impairment was reverted');
       else if (state === 'error')
-        expect(reason).toMatch(/^the worker was lost in state \w+; (nothing|1 imp)/);
+        expect(reason).toMatch(/^the worker was lost in state \w+; (nothing|one imp)/);
     }
     const entries = await service.rows<{ status: string }>('SELECT status FROM undo_entries');
     expect(entries.length).toBeGreaterThanOrEqual(held.length + 1);

@@ -75,6 +75,7 @@ export interface DayReport {
   blind: boolean;
   exitCode: ExitCode;
   startedAt: string;
+  abortRequestedAt: string | null;
   endedAt: string;
   /** Such as `10x`; null for one that is as fast as can be. */
   pace: string | null;
@@ -110,6 +111,9 @@ export function judgeHypothesis(
 
 const UNFINISHED = ['rollback-failed', 'error', 'aborted'];
 
+const unfinishedText = (of: string, state: string): string =>
+  state === 'aborted' ? `${of} was aborted: run it again` : `${of} ended as ${state}: find out why`;
+
 /** @param earlier texts of the last day's action items */
 export function actionItems(
   experiments: readonly ItemFindings[],
@@ -119,17 +123,17 @@ export function actionItems(
   const items: Omit<ActionItem, 'again'>[] = experiments.flatMap((one) => {
     const of = `${one.stage}/${one.experiment}`;
     const { outcome, statement } = one.hypothesis;
+    const isUnfinished = UNFINISHED.includes(one.state);
     return [
-      ...(UNFINISHED.includes(one.state)
-        ? [{ from: 'run' as const, of, text: `${of} ended as ${one.state}: find out why` }]
-        : []),
+      ...(isUnfinished ? [{ from: 'run' as const, of, text: unfinishedText(of, one.state) }] : []),
       ...one.objectives
         .filter(({ passed }) => passed === false)
         .map(({ expression }) => ({ from: 'objective' as const, of, text: `${of} misses ${expression}` })),
       ...(outcome === 'refuted'
         ? [{ from: 'hypothesis' as const, of, text: `${of} refutes "${statement}"` }]
         : []),
-      ...(outcome === 'unknown'
+      // of a run that did not come to its end nothing else is to be said
+      ...(outcome === 'unknown' && !isUnfinished
         ? [
             {
               from: 'hypothesis' as const,

@@ -14,21 +14,23 @@ export interface Moment {
 
 type Told = Pick<
   DayReport,
-  'startedAt' | 'endedAt' | 'state' | 'reason' | 'stages' | 'experiments' | 'notes'
+  'startedAt' | 'abortRequestedAt' | 'endedAt' | 'state' | 'reason' | 'stages' | 'experiments' | 'notes'
 >;
 
 export function timelineOf(day: Told): Moment[] {
   const of = null;
   const reason = day.reason === null ? '' : `: ${day.reason}`;
+  const abort = day.abortRequestedAt === null ? [] : [day.abortRequestedAt];
   const moments: Moment[] = [
     { at: day.startedAt, kind: 'day', of, who: null, text: 'the day began' },
+    ...abort.map((at): Moment => ({ at, kind: 'day', of, who: null, text: `abort asked for${reason}` })),
     ...day.stages.flatMap(stageMoments),
     ...day.experiments.flatMap(runMoments),
     ...day.notes.map(({ at, author, kind, text }): Moment => ({
       ...{ at, of, text, who: author },
       kind: kind === 'action' ? 'action' : 'note',
     })),
-    { at: day.endedAt, kind: 'day', of, who: null, text: `the day ended as ${day.state}${reason}` },
+    { at: day.endedAt, kind: 'day', of, who: null, text: `the day ended as ${day.state}` },
   ];
   // what falls into one moment stays in the order in which it is said
   return moments.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
