@@ -3,7 +3,7 @@
  * the gate does and leave the reports that the pipeline picks up. Runs are kept, so that only the first one simulates.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,23 +71,36 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** As the pipeline's shell would: it stops at the first command that fails. */
+const inShell = (name: string, cwd: string): SpawnSyncReturns<string> => {
+  const scripts = SCRIPTS[name](readSource(`docs/pipelines/${name}`));
+  expect(scripts).toHaveLength(1);
+  return spawnSync('bash', ['-e', '-o', 'pipefail', '-c', scripts[0]], {
+    cwd,
+    encoding: 'utf8',
+    env: {
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      HOME: folder,
+      FABRICDRILL_HOME: join(folder, 'home'),
+      GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
+    },
+  });
+};
+
 describe('the pipeline snippet', () => {
+  it.each(Object.keys(SCRIPTS))('%s ends as bad input where the suite is not there', (name) => {
+    const { status, stderr } = inShell(name, join(folder, 'bin'));
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/^error: suites\/pre-upgrade.yaml: there is no such file/),
+    });
+  });
+
   it.each(Object.keys(SCRIPTS))(
     '%s fails as its gate does and leaves its reports',
     (name) => {
       for (const file of ['gate.md', 'gate.xml']) rmSync(join(folder, file), { force: true });
-      const scripts = SCRIPTS[name](readSource(`docs/pipelines/${name}`));
-      expect(scripts).toHaveLength(1);
-      const { status, stdout, stderr } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', scripts[0]], {
-        cwd: folder,
-        encoding: 'utf8',
-        env: {
-          PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-          HOME: folder,
-          FABRICDRILL_HOME: join(folder, 'home'),
-          GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
-        },
-      });
+      const { status, stdout, stderr } = inShell(name, folder);
       expect({ status, stderr: status === 1 ? '' : stderr }).toEqual({ status: 1, stderr: '' });
       expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toContain('<failure type="regression"');
       expect(readFileSync(join(folder, 'gate.md'), 'utf8')).toMatch(/^## fabricdrill gate failed/);
