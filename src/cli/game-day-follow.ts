@@ -1,7 +1,11 @@
 /** A game day as it goes on, for somebody who waits: each stage and run as it begins and ends, on stderr. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient, RunView } from './api-client.js';
 import type { CommandContext } from './context.js';
+import { InterruptedError } from './failure.js';
+import { Interrupts } from './interrupts.js';
+import { sameKeyMs } from './invocation.js';
 
 export interface DayView {
   id: string;
@@ -28,6 +32,58 @@ export interface DayView {
 
 const LOOK_MS = 500;
 
+export interface Following {
+  /** Says which day it is, once it has begun. */
+  isOf: (id: string) => void;
+  /** Nobody waits any more. */
+  left: AbortSignal;
+}
+
+/**
+ * A day goes on while a server with a worker runs; a command that follows one brings its own. Ctrl-C leaves the day as it is:
+ * others take part in it.
+ * @param id of the day; undefined while it is to begin
+ */
+export async function follow(
+  id: string | undefined,
+  context: CommandContext,
+  work: (client: ApiClient, following: Following) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  let day = id;
+  const left = new AbortController();
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new InterruptedError(EXIT.inconclusive));
+  });
+  stopped.catch(() => undefined);
+  const isOwn = context.config.serverUrl === undefined;
+  const leave = (): void => {
+    left.abort();
+    if (day !== undefined) for (const line of leftLines(day, isOwn, context)) context.note(line);
+    stop();
+  };
+  const interrupts = new Interrupts(
+    { first: leave, second: () => process.exit(EXIT.inconclusive) },
+    sameKeyMs(context.config),
+  );
+  try {
+    const following: Following = { isOf: (begun) => (day = begun), left: left.signal };
+    return await context.withServer((client) => Promise.race([work(client, following), stopped]), {
+      worker: true,
+      interrupts,
+    });
+  } finally {
+    interrupts.close();
+  }
+}
+
+const leftLines = (id: string, isOwn: boolean, { command }: CommandContext): string[] => [
+  isOwn
+    ? `left: a run under way comes to its end first (Ctrl-C again leaves at once), the rest goes on with: ${command(`game-days watch ${id}`)}`
+    : `left: the game day goes on; to follow it: ${command(`game-days watch ${id}`)}`,
+  `to end it: ${command(`game-days abort ${id}`)}`,
+];
+
 /**
  * @param toEnd whether to go on waiting while the day waits for people
  * @returns the exit code of a day that has ended; 0 for one that waits for people, whose turn it is
@@ -37,6 +93,7 @@ export async function followDay(
   id: string,
   toEnd: boolean,
   context: CommandContext,
+  left: AbortSignal,
 ): Promise<ExitCode> {
   const shown = new Set<string>();
   const tell = (line: string): void => {
@@ -44,7 +101,7 @@ export async function followDay(
     shown.add(line);
     context.note(line);
   };
-  for (;;) {
+  while (!left.aborted) {
     const day = await client.json<DayView>('GET', `/v1/game-days/${encodeURIComponent(id)}`);
     for (const stage of day.stages) if (stage.state !== 'blocked') tell(stageLine(stage));
     const query = new URLSearchParams({ gameDay: id, limit: '200' });
@@ -56,8 +113,9 @@ export async function followDay(
       for (const line of turns(day, context)) tell(line);
       if (!toEnd) return EXIT.passed;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS, undefined, { signal: left }).catch(() => undefined);
   }
+  return EXIT.inconclusive;
 }
 
 const stageLine = ({ name, state, reason }: DayView['stages'][number]): string =>

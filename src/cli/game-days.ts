@@ -13,7 +13,7 @@ import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
 import { collect, parseChoice } from './flags.js';
 import { readGameDay, type GameDayFile } from './game-day-file.js';
-import { followDay, type DayView } from './game-day-follow.js';
+import { follow, followDay, type DayView } from './game-day-follow.js';
 import { examples } from './help.js';
 import { deliverAll, parseOutputs } from './outputs.js';
 import { table } from './table.js';
@@ -52,7 +52,7 @@ export function addGameDaysCommand(program: Command, act: Act): void {
     .argument('<id>', 'id of a game day')
     .description('follow a game day to its end; exits as it does')
     .action((id: string) =>
-      act((context) => follow(context, (client) => followDay(client, id, true, context))),
+      act((context) => follow(id, context, (client, { left }) => followDay(client, id, true, context, left))),
     );
   addPeopleCommands(days, act);
   addReportCommands(days, act);
@@ -125,10 +125,6 @@ function addReportCommands(days: Command, act: Act): void {
     .action((id: string) => act((context) => verify(id, context)));
 }
 
-/** A day goes on while a server with a worker runs; a command that follows one brings its own. */
-const follow = (context: CommandContext, work: (client: ApiClient) => Promise<ExitCode>): Promise<ExitCode> =>
-  context.withServer(work, { worker: true });
-
 interface ListOptions {
   name?: string;
   state?: string;
@@ -171,13 +167,14 @@ async function start(
 ): Promise<ExitCode> {
   const source = readGameDay(file, context.path);
   const { text } = source;
-  return follow(context, async (client) => {
+  return follow(undefined, context, async (client, { isOf, left }) => {
     try {
       await confirmDay(client, source, options.confirm);
       const key = { 'idempotency-key': randomUUID() };
       const day = await client.json<DayView>('POST', '/v1/game-days', text, key);
       context.out(`game day ${day.name}: ${day.id}\n`);
-      return await followDay(client, day.id, false, context);
+      isOf(day.id);
+      return await followDay(client, day.id, false, context, left);
     } catch (error) {
       return dayLocated(source)(error);
     }
@@ -261,9 +258,9 @@ const note = (
   });
 
 const step = (id: string, rest: string, body: object, context: CommandContext): Promise<ExitCode> =>
-  follow(context, async (client) => {
+  follow(id, context, async (client, { left }) => {
     await client.json('POST', address(id, rest), body);
-    return followDay(client, id, false, context);
+    return followDay(client, id, false, context, left);
   });
 
 function commit(
@@ -299,9 +296,9 @@ const verdictLocated =
   };
 
 const abort = (id: string, body: { reason: string }, context: CommandContext): Promise<ExitCode> =>
-  follow(context, async (client) => {
+  follow(id, context, async (client, { left }) => {
     await client.json('POST', address(id, '/abort'), body);
-    await followDay(client, id, false, context);
+    await followDay(client, id, false, context, left);
     return EXIT.passed;
   });
 
