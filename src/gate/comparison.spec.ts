@@ -122,14 +122,18 @@ describe('a comparison of two fabrics', () => {
 
   it('keeps an objective to its experiments, and what can not be run makes it inconclusive', () => {
     const { cells, runs } = conduct(
-      design([{ ...(MARGIN as object), on: ['b'] }], ['a', 'b']),
+      design(
+        ['b', 'a'].map((name) => ({ ...(MARGIN as object), on: [name] })),
+        ['a', 'b'],
+      ),
       () => [80, 80],
       new Map([['b', 'the candidate has no such link']]),
     );
     expect(cells).toMatchObject([
       { experiment: 'b', verdict: 'inconclusive', reason: 'the candidate has no such link' },
+      { experiment: 'a', verdict: 'none' },
     ]);
-    expect(runs).toBe(0);
+    expect(runs).toBe(16);
   });
 
   it('counts an absolute objective: a miss too many decides at once, a pass needs every seed', () => {

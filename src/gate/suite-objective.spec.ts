@@ -73,13 +73,17 @@ describe('objectives of a suite', () => {
       share: 0.5,
       on,
     });
-    expect(parse(half('recovery.score >= 80', 'incast'), half('recovery.score < 50', 'incast'))).toHaveLength(
-      2,
-    );
+    expect(parse(half('recovery.score >= 80'), half('recovery.score < 50'))).toHaveLength(2);
     const whole = (expression: string, on: string): SuiteObjectiveSpec => ({ expression, on: [on] });
     expect(
       parse(whole('recovery.score >= 80', 'incast'), whole('recovery.score < 50', 'link-down')),
     ).toHaveLength(2);
+  });
+
+  it('refuse an experiment that nothing is judged on', () => {
+    expect(issueOf({ metric: 'recovery.score', margin: 5, on: ['incast'] })).toMatch(
+      /\/spec\/experiments\/0: no objective is judged on "link-down"/,
+    );
   });
 
   it('report every mistake at once, with its place', () => {

@@ -77,9 +77,24 @@ export function parseSuiteObjectives(
       issues.push(...error.issues);
     }
   }
+  if (issues.length === 0) issues.push(...unjudged(objectives, experiments ?? []));
   if (issues.length > 0) throw new InputError(issues);
   return objectives;
 }
+
+/** An experiment that is run and decides nothing was meant to. */
+const unjudged = (objectives: readonly SuiteObjective[], experiments: readonly string[]): InputIssue[] =>
+  experiments.flatMap((name, at) =>
+    objectives.some(({ on }) => on?.includes(name) ?? true)
+      ? []
+      : [
+          {
+            pointer: `/spec/experiments/${at}`,
+            message: `no objective is judged on "${name}"`,
+            hint: 'add it to an objective’s "on", or leave it out',
+          },
+        ],
+  );
 
 /** Whether no figures of any experiment meet both at as many seeds as they must. */
 function contradict(
