@@ -50,7 +50,9 @@ describe('a duration', () => {
     expect(formatDurationNs(1.5e9)).toBe('1.5 s');
     expect(formatDurationNs(48e6)).toBe('48 ms');
     expect(formatDurationNs(830)).toBe('830 ns');
-    expect(formatDurationNs(7200e9)).toBe('120 min');
+    expect(formatDurationNs(5400e9)).toBe('90 min');
+    expect(formatDurationNs(7200e9)).toBe('2 h');
+    expect(formatDurationNs(7 * 86_400e9)).toBe('7 d');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e12 }), (ns) => {
         const back = parseDurationNs(formatDurationNs(ns))!;

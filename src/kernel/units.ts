@@ -131,6 +131,8 @@ export const sizeBytes = quantity('size', '64MB', BYTES_PER, parseSizeBytes, for
 /** ns to the text a person would write: `1.5 s`, `48 ms`, `830 ns`. */
 export function formatDurationNs(ns: number): string {
   const magnitude = Math.abs(ns);
+  if (magnitude >= 48 * 3600e9) return `${trim(ns / 86_400e9)} d`;
+  if (magnitude >= 2 * 3600e9) return `${trim(ns / 3600e9)} h`;
   if (magnitude >= 120e9) return `${trim(ns / 60e9)} min`;
   if (magnitude >= 1e9) return `${trim(ns / 1e9)} s`;
   if (magnitude >= 1e6) return `${trim(ns / 1e6)} ms`;

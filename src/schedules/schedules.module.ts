@@ -20,7 +20,7 @@ import {
 } from './schedule-store.js';
 import { ScheduleTicker } from './schedule-ticker.js';
 import { SchedulesController } from './schedules.controller.js';
-import { SchedulesService } from './schedules.service.js';
+import { atSchedule, SchedulesService } from './schedules.service.js';
 
 const UNTOLD = InputError.at(
   '/spec/gameDayRef',
@@ -45,8 +45,11 @@ const scheduledRuns = (
       return { kind: 'game-day', planned: await planned };
     }
     const experiment = await experiments.require(experimentRef!, '/spec/experimentRef');
-    const run = await runs.prepare({ experimentId: experiment.id, fabric, seed }, { id, scheduleId });
-    return { kind: 'run', run };
+    const request = { experimentId: experiment.id, fabric, seed };
+    const prepared = runs.prepare(request, { id, scheduleId }).catch((error: unknown) => {
+      throw error instanceof InputError ? atSchedule(error, fabric !== undefined) : error;
+    });
+    return { kind: 'run', run: await prepared };
   },
   store: (manager, prepared) =>
     prepared.kind === 'run' ? runs.store(manager, prepared.run) : days.store(manager, prepared.planned),

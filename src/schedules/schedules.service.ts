@@ -318,7 +318,7 @@ function refusePast({ value: { spec }, locate }: Loaded<Schedule>, nextMs: numbe
 }
 
 /** What a plan finds wrong, at what the schedule names. */
-function atSchedule(error: InputError, ownFabric: boolean): InputError {
+export function atSchedule(error: InputError, ownFabric: boolean): InputError {
   return new InputError(
     error.issues.map(({ pointer, message, hint }) => {
       const isOfFabric = pointer === '/fabric';
