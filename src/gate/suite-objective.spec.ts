@@ -68,11 +68,7 @@ describe('objectives of a suite', () => {
     expect(issueOf('recovery.score >= 80', 'recovery.score < 50')).toMatch(
       /objectives\/1: no candidate can meet both "recovery.score >= 80" and "recovery.score < 50"/,
     );
-    const half = (expression: string, ...on: string[]): SuiteObjectiveSpec => ({
-      expression,
-      share: 0.5,
-      on,
-    });
+    const half = (expression: string): SuiteObjectiveSpec => ({ expression, share: 0.5 });
     expect(parse(half('recovery.score >= 80'), half('recovery.score < 50'))).toHaveLength(2);
     const whole = (expression: string, on: string): SuiteObjectiveSpec => ({ expression, on: [on] });
     expect(
