@@ -220,7 +220,7 @@ describe('a file that is none', () => {
     ['text with zero bytes', 'kind: Experiment\n\0', /no text in UTF-8/],
     ['a list', '- a\n- b\n', /a document must be a mapping/],
     ['a sentence', 'just words', /a document must be a mapping/],
-    ['only a fabric', FABRIC, /one document of kind Experiment is needed; the file has none/],
+    ['only a fabric', FABRIC, /the file has none \(it has a Fabric: .*--fabric odd\.yaml\)/],
     ['two of one name', `${EXPERIMENT}---\n${EXPERIMENT}`, /two documents of kind Experiment named "drill"/],
     [
       'aliases that multiply',
@@ -394,7 +394,7 @@ describe('parity', () => {
     fabric('lab', 'linux');
     expect(await refused('--fabric', 'lab.yaml')).toMatch(/"lab" is a real fabric .*--confirm lab/);
     expect(await refused('--output', 'sarif')).toMatch(/"sarif".*text, json, markdown, junit/);
-    expect(await refused('--twin', 'gone.yaml')).toMatch(/there is no file "gone.yaml"/);
+    expect(await refused('--twin', 'gone.yaml')).toMatch(/--twin: there is no file "gone.yaml"/);
     expect(await refused('--repeat', '0')).toMatch(/--repeat: "0"/);
   });
 });

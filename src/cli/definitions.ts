@@ -14,6 +14,7 @@ import type { Schedule } from '../experiments/definition/schedule.js';
 import type { Suite } from '../experiments/definition/suite.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
+import { quoteArgument } from '../reports/common/report.js';
 import { readTextFile } from './text-file.js';
 
 export interface ExperimentFile {
@@ -49,7 +50,7 @@ const shownBeside = (shown: string, inner: string): string =>
 export function readExperiment(reference: string, toPath: ToPath): ExperimentFile {
   const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
-  const experiment = pick(loaded.experiments, name, file, 'Experiment');
+  const experiment = pick(loaded.experiments, name, file, 'Experiment', loaded);
   return { reference, file, experiment, fabrics: loaded.fabrics };
 }
 
@@ -77,15 +78,16 @@ export function resolveFabric(
 }
 
 /**
- * A fabric named by a flag alone, without an experiment beside it.
- * @throws InputError at --fabric when the file is missing or has no such fabric
+ * A fabric named by a flag or an argument alone, without an experiment beside it.
+ * @param where that flag or argument
+ * @throws InputError there when the file is missing; at the file when it has no such fabric
  */
-export function readFabricReference(reference: string, toPath: ToPath): FabricReference {
+export function readFabricReference(reference: string, toPath: ToPath, where = '--fabric'): FabricReference {
   const { file, name } = splitReference(reference, toPath);
   if (!looksLikePath(file)) return { stored: reference };
   const path = toPath(file);
   if (!existsSync(path)) {
-    throw InputError.at('--fabric', `there is no file "${file}"`, `looked for ${path}`);
+    throw InputError.at(where, `there is no file "${file}"`, `looked for ${path}`);
   }
   return { document: pick(readDefinitions(path, file).fabrics, name, file, 'Fabric') };
 }
@@ -139,11 +141,33 @@ export function splitReference(reference: string, toPath: ToPath): { file: strin
   return { file: reference.slice(0, at), name: reference.slice(at + 1) };
 }
 
+/** What a file of another kind is for. */
+const COMMANDS: [keyof LoadedFile, string, string][] = [
+  ['experiments', 'Experiment', 'run FILE'],
+  ['suites', 'Suite', 'gate FILE'],
+  ['schedules', 'Schedule', 'schedules create FILE'],
+  ['gameDays', 'GameDay', 'game-days start FILE'],
+  ['fabrics', 'Fabric', 'run EXPERIMENT --fabric FILE'],
+];
+
+function commandOf(all: LoadedFile, file: string): string | undefined {
+  const found = COMMANDS.find(([kinds]) => all[kinds].length > 0);
+  if (found === undefined) return undefined;
+  const [, kind, command] = found;
+  return `it has a ${kind}: fabricdrill ${command.replace('FILE', quoteArgument(file))}`;
+}
+
+/**
+ * The one document of a kind, or the one of a name.
+ * @param all what else the file holds, so that whoever took the wrong command is told the right one
+ * @throws InputError when there is none, or the choice is open
+ */
 export function pick<Kind extends Experiment | FabricDocument | Suite | Schedule | GameDay>(
   loaded: readonly Loaded<Kind>[],
   name: string | undefined,
   file: string,
   kind: Kind['kind'],
+  all?: LoadedFile,
 ): Loaded<Kind> {
   const names = loaded.map((one) => one.value.metadata.name);
   const found = name === undefined ? loaded : loaded.filter((one) => one.value.metadata.name === name);
@@ -153,9 +177,8 @@ export function pick<Kind extends Experiment | FabricDocument | Suite | Schedule
     name === undefined
       ? `one document of kind ${kind} is needed; ${there}`
       : `there is no document of kind ${kind} named "${name}"; ${there}`;
-  const hint =
-    names.length > 1 && name === undefined
-      ? `choose one: ${file}#${names[0]}`
-      : nearestHint(name ?? '', names);
+  const choose = names.length > 1 && name === undefined ? `choose one: ${file}#${names[0]}` : undefined;
+  const other = names.length === 0 && all !== undefined ? commandOf(all, file) : undefined;
+  const hint = choose ?? other ?? nearestHint(name ?? '', names);
   throw new InputError([{ pointer: '', file, message, ...(hint === undefined ? {} : { hint }) }]);
 }

@@ -36,7 +36,7 @@ export interface GameDayFile {
 export function readGameDay(reference: string, toPath: ToPath): GameDayFile {
   const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
-  const gameDay = pick(loaded.gameDays, name, file, 'GameDay');
+  const gameDay = pick(loaded.gameDays, name, file, 'GameDay', loaded);
   const fromDay: ToPath = (path) => resolve(dirname(toPath(file)), path);
   const along = new Map<string, Loaded<{ kind: string; metadata: { name: string } }>>();
   const issues: InputIssue[] = [];

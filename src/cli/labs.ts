@@ -13,7 +13,7 @@ import { readFabricReference } from './definitions.js';
 import { endProcess } from './fabric-processes.js';
 
 export async function labUp(file: string, context: CommandContext): Promise<ExitCode> {
-  const reference = readFabricReference(file, context.path);
+  const reference = readFabricReference(file, context.path, '<file>');
   if ('stored' in reference) {
     throw InputError.at(
       '',

@@ -77,7 +77,8 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
   const source = readExperiment(file, context.path);
   const seeds = seedsOf(options, source);
   const reference = resolveFabric(source, options.fabric, context.path);
-  const twin = options.twin === undefined ? undefined : readFabricReference(options.twin, context.path);
+  const twin =
+    options.twin === undefined ? undefined : readFabricReference(options.twin, context.path, '--twin');
   const local = 'document' in reference ? reference.document : undefined;
   // what can be refused at once is, before a server is started
   if (local !== undefined) checkFabrics(local, options);

@@ -40,7 +40,7 @@ type ToPath = (path: string) => string;
 export function readScheduleFile(reference: string, toPath: ToPath): ScheduleFile {
   const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
-  const schedule = pick(loaded.schedules, name, file, 'Schedule');
+  const schedule = pick(loaded.schedules, name, file, 'Schedule', loaded);
   const { experimentRef, gameDayRef } = schedule.value.spec;
   if (experimentRef === undefined) {
     const own = loaded.gameDays.some(({ value }) => value.metadata.name === gameDayRef);

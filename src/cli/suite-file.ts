@@ -33,7 +33,7 @@ type ToPath = (path: string) => string;
 export function readSuite(reference: string, toPath: ToPath): SuiteFile {
   const { file, name } = splitReference(reference, toPath);
   const loaded = readDefinitions(toPath(file), file);
-  const suite = pick(loaded.suites, name, file, 'Suite');
+  const suite = pick(loaded.suites, name, file, 'Suite', loaded);
   const issues: InputIssue[] = [];
   const experiments = suite.value.spec.experiments.flatMap((named, at) => {
     try {

@@ -39,6 +39,8 @@ export async function decodeEvidenceFile(source: Uint8Array | FileHandle): Promi
         ? RecordBatchReader.from(source)
         : await RecordBatchReader.from(borrowed(source));
     await reader.open();
+    // the library opens a file without a word in it, and has no schema then
+    if ((reader.schema as unknown) === undefined) throw InputError.at('', 'the evidence file is empty');
     ({ metadata } = reader.schema);
     checkColumns(reader.schema.fields.map(({ name }) => name));
     for await (const batch of reader) {
