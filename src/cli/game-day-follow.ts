@@ -109,6 +109,7 @@ export async function followDay(
     for (const run of [...data].reverse())
       tell(`  run ${run.id} ${run.experiment}: ${run.final ? run.state : 'begun'}`);
     if (day.final) return ended(client, day, context);
+    if (day.reason !== null) tell(`game day ${day.name} is being aborted, ${day.reason}`);
     if (day.state === 'waiting') {
       for (const line of turns(day, context)) tell(line);
       if (!toEnd) return EXIT.passed;

@@ -22,6 +22,7 @@ const AS_COMMANDS: [RegExp, (command: CommandForm, found: readonly string[], run
     new RegExp(`follow /v1/runs/${ID}/events`),
     (command, [id]) => `follow it: ${command(`runs watch ${id}`)}`,
   ],
+  [/GET \/v1\/game-days$/, (command) => command('game-days list')],
   [
     new RegExp(`GET /v1/game-days/${ID} shows them`),
     (command, [id]) => `${command(`game-days show ${id}`)} shows them`,

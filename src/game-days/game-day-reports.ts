@@ -43,6 +43,13 @@ export class GameDayReports {
     if (other !== undefined && other.endedAt === null) {
       throw InputError.at('/with', `game day ${other.id} has not ended`, 'compare with one that has');
     }
+    if (other?.id === day.id) {
+      throw InputError.at(
+        '/with',
+        'this is the game day itself',
+        'compare with another one of GET /v1/game-days',
+      );
+    }
     const before = other ?? (await this.lastBefore(day));
     const [now, then] = [await this.findings(day), before === null ? null : await this.findings(before)];
     const earlier =

@@ -1,7 +1,7 @@
 /** What others see of a schedule and of its ticks. */
 import { InputError } from '../kernel/problem.js';
 import type { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
-import { readSchedule } from './stored-schedule.js';
+import { readSchedule, SEALED_DIGEST } from './stored-schedule.js';
 import { upcomingTicks, type Upcoming } from './timing/upcoming.js';
 
 /** How many coming ticks are shown. */
@@ -20,7 +20,7 @@ export function scheduleView(row: ScheduleEntity): Record<string, unknown> {
     suspendedAt: row.suspendedAt?.toISOString() ?? null,
     suspendReason: row.suspendReason,
     nextAt: row.nextAt?.toISOString() ?? null,
-    digest: row.digest,
+    digest: row.digest.startsWith(SEALED_DIGEST) ? null : row.digest,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

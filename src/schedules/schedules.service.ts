@@ -16,6 +16,7 @@ import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { RunsService } from '../runs/runs.service.js';
+import { SEALED_DIGEST } from './stored-schedule.js';
 import { ScheduleStore, UNREADABLE } from './schedule-store.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import type { Living, SkipReason } from './timing/decide.js';
@@ -285,8 +286,12 @@ function refuseTelling(
   if (issues.length > 0) throw new InputError(locate(issues));
 }
 
-const digestOf = ({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined): string =>
-  contentDigest(gameDay === undefined ? source : [source, gameDay.text]);
+/** Of a blind day nobody is shown it: who has the same files could find by trying which of them it is of. */
+function digestOf({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined): string {
+  if (gameDay === undefined) return contentDigest(source);
+  const digest = contentDigest([source, gameDay.text]);
+  return gameDay.loaded.value.spec.blind ? `${SEALED_DIGEST}${digest}` : digest;
+}
 
 const SUSPENDED_BY_FILE = 'its file says so';
 

@@ -16,6 +16,9 @@ export interface StoredSchedule {
 const MOST_KEPT = 10_000;
 const kept = new Map<string, StoredSchedule>();
 
+/** Begins the digest of a schedule that begins a blind game day. */
+export const SEALED_DIGEST = 'sealed ';
+
 /** @throws InputError for a schedule that a version stored which took more */
 export function readSchedule(row: Pick<ScheduleEntity, 'id' | 'definition' | 'digest'>): StoredSchedule {
   const key = `${row.id} ${row.digest}`;

@@ -205,7 +205,14 @@ describe('schedules', () => {
       '/metadata/name',
       '/spec/description',
     ]);
+    const quiet = scheduleDocument('quiet', { gameDayRef: 'weekly', suspend: true });
+    delete (quiet.spec as Json).experimentRef;
+    const brought = [quiet, blind, experimentDocument('cut', 'small')].map(yamlOf).join('---\n');
+    // who has the same files could find by its digest which of them it is of
+    const sealed = await client.yaml('POST', '/v1/schedules', brought);
+    expect([sealed.status, sealed.body.digest]).toEqual([201, null]);
     const created = await client.yaml('POST', '/v1/schedules', [document, gameDay].map(yamlOf).join('---\n'));
+    expect(created.body.digest).toMatch(/^[0-9a-f]{64}$/);
     expect([created.status, created.body]).toEqual([201, expect.objectContaining({ gameDayRef: 'weekly' })]);
     const id = created.body.id as string;
     await bringNear(id);
