@@ -93,7 +93,7 @@ export function readFabricReference(reference: string, toPath: ToPath, where = '
 }
 
 /** Points at what named the fabric: the flag, or the line in the experiment's file. */
-export function fabricIssue(
+function fabricIssue(
   source: ExperimentFile,
   override: string | undefined,
   issue: Omit<InputIssue, 'pointer'>,

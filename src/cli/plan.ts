@@ -101,7 +101,7 @@ function refuseOthers(kind: string, options: PlanOptions, known: readonly (typeo
   }
 }
 
-export function renderPlan(plan: Plan): string {
+function renderPlan(plan: Plan): string {
   const jobs = (names: string[] | null): string =>
     names === null ? 'not known' : names.join(', ') || 'none';
   const lines = [

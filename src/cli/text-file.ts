@@ -25,8 +25,7 @@ export const readTextFile = (path: string, shown: string): string =>
  * @param shown as the user wrote it
  * @throws InputError as `readTextFile`, but for any content
  */
-export const readBinaryFile = (path: string, shown: string): Buffer =>
-  readBytes(path, shown, MOST_BINARY_BYTES);
+const readBinaryFile = (path: string, shown: string): Buffer => readBytes(path, shown, MOST_BINARY_BYTES);
 
 /**
  * A file of any size, open for reading; all of it where it can only be read once.

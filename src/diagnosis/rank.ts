@@ -56,7 +56,7 @@ function groupVariants(candidates: readonly Candidate[]): Candidate[][] {
 }
 
 /** log P(candidate, evidence) / P(no fault, evidence), findings about units taken by another cause left out. */
-export function logScore(candidate: Candidate, taken?: ReadonlySet<Unit>): number {
+function logScore(candidate: Candidate, taken?: ReadonlySet<Unit>): number {
   const prior = PRIORS[candidate.hypothesis];
   return candidate.findings.reduce(
     (sum, { signature, outcome, unit }) =>

@@ -6,7 +6,7 @@ import { inputJsonSchema } from '../kernel/schema-issues.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 
-export function faultView(kind: AnyFaultKind): Record<string, unknown> {
+function faultView(kind: AnyFaultKind): Record<string, unknown> {
   return {
     name: kind.name,
     summary: kind.summary,

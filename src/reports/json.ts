@@ -65,7 +65,7 @@ const orderedAlignment = (alignment: PublishedAlignment) => ({
 });
 
 /** The scorecard as a plain object with every key of the stable interface, in its order. */
-export function orderedScorecard(scorecard: Scorecard) {
+function orderedScorecard(scorecard: Scorecard) {
   const { run } = scorecard;
   return {
     run: {

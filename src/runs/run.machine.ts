@@ -14,10 +14,6 @@ const FROM_ANYWHERE: readonly FinalState[] = ['aborted', 'error', 'rollback-fail
 
 export const isFinal = (state: RunState): state is FinalState => FINAL_STATES.includes(state as FinalState);
 
-/** Whether faults may be in place while a run is in this state. */
-export const mayHaveFaults = (state: RunState): boolean =>
-  state === 'injecting' || state === 'holding' || state === 'reverting';
-
 /** Whether a run may go from one state to another; staying is not a transition. */
 export function mayGo(from: RunState, to: RunState): boolean {
   if (isFinal(from)) return false;

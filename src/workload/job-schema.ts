@@ -50,7 +50,7 @@ const collectiveSchema = z
     }
   });
 
-export const stepSchema = z.strictObject({
+const stepSchema = z.strictObject({
   compute: durationNs
     .refine((ns) => ns <= MAX_STEP_NS, 'must be at most 24h')
     .describe('GPU time of a step without any waiting'),
@@ -102,7 +102,7 @@ const restartSchema = z.strictObject({
 });
 
 /** Text of a workload file, and the name to show in errors. */
-export const workloadSchema = z.strictObject({
+const workloadSchema = z.strictObject({
   text: z.string().min(1).max(50_000_000),
   file: z.string().min(1).optional().describe('the name shown in errors'),
 });

@@ -1,5 +1,5 @@
 /**
- * Picking hosts and jobs by name or pattern, with errors that say what would have matched.
+ * Picking elements by name or pattern, with errors that say what would have matched.
  *
  * Patterns are those of kernel/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
  * empty choice: a drill on a mistyped job would pass without having looked.
@@ -7,7 +7,6 @@
 import { compileGlob, isGlob } from '../kernel/glob.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
 import { InputError, type InputIssue } from '../kernel/problem.js';
-import type { Job } from './job.js';
 
 /** The names that patterns pick, each once: in the order of the patterns, within a pattern in the order of `names`. */
 export function selectNames(
@@ -40,20 +39,4 @@ export function selectNames(
   });
   if (issues.length > 0) throw new InputError(issues);
   return [...picked];
-}
-
-/**
- * The jobs that patterns pick, in the order of `jobs`.
- * @throws InputError for a pattern that matches no job
- */
-export function selectJobs(patterns: readonly string[], jobs: readonly Job[], pointer: string): Job[] {
-  const names = new Set(
-    selectNames(
-      patterns,
-      jobs.map((job) => job.name),
-      'job',
-      pointer,
-    ),
-  );
-  return jobs.filter((job) => names.has(job.name));
 }

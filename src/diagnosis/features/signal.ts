@@ -25,7 +25,7 @@ const LEAST_BER = 1e-7;
 /** How far it must stand out from the worst tenth of the fabric's ports. */
 const STANDS_OUT = 30;
 /** Counters of damage whose rise is a sign; the second takes damaged frames of any origin. */
-export const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors'] as const;
+const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors'] as const;
 type DamageMetric = (typeof DAMAGE_METRICS)[number];
 
 export interface SignalObservation {

@@ -103,7 +103,7 @@ const LINK_ALTERNATIVES: readonly Alternative[] = [
 ];
 
 /** Other kinds that the culprit's own findings speak against. */
-export function againstKinds(
+function againstKinds(
   culprit: Explanation,
   alternatives: readonly Alternative[] = LINK_ALTERNATIVES,
 ): RuledOut[] {

@@ -199,7 +199,7 @@ const beforeRepair = ({ fromNs, toNs }: Interval): Interval => ({
 });
 
 /** Light at either end while the link is down; null when no sensor was read in that time. */
-export function lightLost(context: Context, { ends, episodes }: LinkObservation): boolean | null {
+function lightLost(context: Context, { ends, episodes }: LinkObservation): boolean | null {
   const readings = ends.flatMap((end) => {
     const power = context.readPort('optic_rx_power_dbm', end.port);
     const darkAnywhere = freshSamples(power).filter((sample) => sample.value <= DARK_DBM);

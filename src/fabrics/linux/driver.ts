@@ -107,7 +107,7 @@ export async function openLab(
  * @throws InputError with pointers into the Fabric document
  * @throws EnvironmentError when a device can't be reached, or lacks what it needs
  */
-export async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
+async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
   const lab = Lab.from(definition);
   const { transport, telemetry } = definition.spec;
   const jobs = jobsOf(definition, lab);

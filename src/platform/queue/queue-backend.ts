@@ -21,7 +21,7 @@ import { EnvironmentError } from '../../kernel/problem.js';
 import { hideSecrets, type Config } from '../config/config.js';
 
 /** Schema of the queue's tables; it keeps its own ledger and never touches ours. */
-export const QUEUE_SCHEMA = 'bullmq';
+const QUEUE_SCHEMA = 'bullmq';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Connections of one queue or worker object, its LISTEN connection aside. */
 const POOL_MAX = 3;

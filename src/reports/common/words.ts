@@ -38,7 +38,7 @@ export const formatPercent = (ratio: number | null): string =>
   ratio === null ? UNKNOWN : `${formatNumber(ratio * 100)} %`;
 
 /** A value as an objective would compare it, with the unit of its metric: `0.82 s`, `0.05`, `yes`. */
-export function formatValue(value: MetricValue, definition: ScoreMetricDefinition | undefined): string {
+function formatValue(value: MetricValue, definition: ScoreMetricDefinition | undefined): string {
   if (value === null) return UNKNOWN;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const unit = definition?.unit ?? '';
@@ -62,7 +62,7 @@ export function figuresOf(
 }
 
 /** The metric that an objective's expression starts with. */
-export const objectiveDefinition = (objective: ObjectiveResult): ScoreMetricDefinition | undefined =>
+const objectiveDefinition = (objective: ObjectiveResult): ScoreMetricDefinition | undefined =>
   scoreMetricDefinition(/^[^\s<>=!]*/.exec(objective.expression.trim())?.[0] ?? '');
 
 export const formatObjectiveValue = (objective: ObjectiveResult): string =>

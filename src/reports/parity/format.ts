@@ -47,7 +47,7 @@ export function agreementText(layer: LayerComparison): string {
 }
 
 /** `A`, `A at best` while something is not known, or `none`. */
-export function gradeText({ trust }: ParityResult): string {
+function gradeText({ trust }: ParityResult): string {
   if (trust.grade === null) return 'none';
   return trust.unknown.length === 0 || trust.grade === 'D' ? trust.grade : `${trust.grade} at best`;
 }

@@ -27,7 +27,7 @@ export const alertmanagerSchema = z.object({
 export type Alert = z.output<typeof alertSchema>;
 
 /** The same alert in another message. */
-export const alertKey = ({ fingerprint, labels: own, startsAt }: Alert): string =>
+const alertKey = ({ fingerprint, labels: own, startsAt }: Alert): string =>
   `${fingerprint ?? JSON.stringify(Object.entries(own).sort())} ${startsAt}`;
 
 /** Alerts of two messages, each once, in the order in which they began. */

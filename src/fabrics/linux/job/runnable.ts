@@ -15,7 +15,7 @@ type Runnable = (typeof RUNNABLE)[number];
 const isRunnable = (kind: string): kind is Runnable => (RUNNABLE as readonly string[]).includes(kind);
 
 /** Each job has a thousand ports. */
-export const MOST_JOBS = 16;
+const MOST_JOBS = 16;
 export const MOST_RANKS = 120;
 /** A worker keeps several buffers of this size. */
 const MOST_BYTES = 64 * 1024 * 1024;

@@ -212,7 +212,7 @@ async function preferDaemon({ folder }: LabNode, daemon: string): Promise<void> 
   await new LocalPlace().run(command, { anyExit: true }).catch(() => undefined);
 }
 
-export function daemonCommand({ folder }: LabNode, daemon: string): string[] {
+function daemonCommand({ folder }: LabNode, daemon: string): string[] {
   const own: Record<string, readonly string[]> = {
     zebra: ['-s', '1000000'],
     bgpd: ['-p', '179'],

@@ -25,7 +25,7 @@ export type NextHops = ReadonlyMap<string, readonly string[]>;
 const POLL_MS = 60;
 const AT_ONCE = 4;
 
-export async function readNextHops(node: LabNode): Promise<NextHops> {
+async function readNextHops(node: LabNode): Promise<NextHops> {
   const { stdout } = await node.place.run(['ip', '-j', '-4', 'route', 'show']);
   return parseNextHops(stdout);
 }
@@ -62,7 +62,7 @@ export function expectedInterfaces(lab: Lab, node: LabNode, host: number): strin
 }
 
 /** One sentence for each switch whose kernel has fewer next hops than it should; empty when all is complete. */
-export async function missingNextHops(lab: Lab): Promise<string[]> {
+async function missingNextHops(lab: Lab): Promise<string[]> {
   const found: string[] = [];
   await inParallel(lab.switches, AT_ONCE, async (node) => {
     const hops = await readNextHops(node);

@@ -129,7 +129,7 @@ const jumpOf = ({ host, port, user, key, knownHosts }: JumpHost, device: SshLogi
 });
 
 /** `10.0.1.7/24` → `10.0.1.0/24`, as routes name it. */
-export function networkOf(prefixed: string): string {
+function networkOf(prefixed: string): string {
   const [address, length] = prefixed.split('/');
   const bits = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
   const size = 2 ** (32 - Number(length));

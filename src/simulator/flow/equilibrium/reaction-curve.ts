@@ -49,7 +49,7 @@ function eventsPerNs(marksPerNs: number, periodNs: number): number {
 }
 
 /** Hazard per packet at which a QP rests at `rate`, bytes/ns. */
-export function restingHazard(rate: number, settings: EquilibriumDcqcn, packetBytes: number): number {
+function restingHazard(rate: number, settings: EquilibriumDcqcn, packetBytes: number): number {
   let low = log(LEAST_HAZARD);
   let high = log(MOST_HAZARD);
   for (let step = 0; step < HALVINGS; step++) {
