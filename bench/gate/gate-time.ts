@@ -12,6 +12,7 @@ import { refuseFiles } from '../../src/experiments/definition/fabric-document.js
 import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
 import { RunPool } from '../../src/gates/conduct/pool.js';
 import { measured } from '../row.js';
+import { gainOfBareProcesses } from './bare-runs.js';
 import { gateOfPair, type Pair } from './measure-pair.js';
 import { timesByWorkers, type GateTime } from './worker-times.js';
 
@@ -151,7 +152,10 @@ export async function timeGate(onCase?: (name: string) => void): Promise<BenchRo
   onCase?.(`${name}, two worker processes of a server beside one`);
   const requests = [documents(), documents([3, 4])];
   const [fresh, warm] = await gains((count) => timesByWorkers(requests, count));
-  const twice = { unit: '', floor: 1.7, aim: 1.7, better: 'higher' } as const;
+  onCase?.(`${name}, two processes that share nothing beside one`);
+  const bare = await gainOfBareProcesses(pair());
+  const reference = { reference: 'two processes that share nothing', referenceValue: bare };
+  const twice = { unit: '', ...reference, floor: 1.7, aim: 1.7, better: 'higher' } as const;
   return [
     measured(name, 'wall_s', whole.seconds, { unit: 's', floor: 90, aim: 90 }),
     measured(name, 'runs', whole.runs, { unit: '' }),

@@ -18,7 +18,8 @@ interface Shown {
   progress: { made: number };
 }
 
-const POLL_MS = 50;
+/** Seldom, since the answers take their part of the same cores. */
+const POLL_MS = 200;
 const PROGRAM = fileURLToPath(new URL('./worker-process.js', import.meta.url));
 
 export interface GateTime {
