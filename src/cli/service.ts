@@ -7,6 +7,9 @@ import { liftStartGuard } from './early-signals.js';
 import { printFailure } from './failure.js';
 import { surviveLostOutput } from './lost-output.js';
 
+/** Connections that are on their way out have this long. */
+const LEFT_BEHIND_MS = 1000;
+
 /** An entry point's whole life. Sets the exit code. */
 export async function runService(parts: AppParts): Promise<void> {
   surviveLostOutput();
@@ -33,4 +36,6 @@ export async function serveUntilSignal(
   started(app.url);
   await stop;
   await app.close();
+  // what a queue that is away still waits for holds nothing up
+  setTimeout(() => process.exit(), LEFT_BEHIND_MS).unref();
 }

@@ -9,7 +9,15 @@
 import type { Job, JobsOptions } from 'bullmq';
 import { EnvironmentError } from '../../kernel/problem.js';
 import type { Config } from '../config/config.js';
-import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
+import {
+  answeredInTime,
+  endedInTime,
+  endingInTime,
+  openBackend,
+  watched,
+  type QueueWorker,
+  type WorkerSettings,
+} from './queue-backend.js';
 
 /** Injection token of the `GateQueue`. */
 export const GATE_QUEUE = Symbol('fabricdrill gate queue');
@@ -118,7 +126,7 @@ async function openGateQueue(
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     await Promise.all([...workers].map((worker) => worker.close()));
-    await Promise.all([queue.close(), flows.close()]);
+    await endedInTime(Promise.all([queue.close(), flows.close()]));
     over = true;
   };
   const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
@@ -134,13 +142,18 @@ async function openGateQueue(
     },
     expects: async (round) => !OVER.includes(await inTime(queue.getJobState(decisionId(round)))),
     worker: async (handlers, settings) => {
-      const processor = ({ data: { batch, ...round } }: Job<JobData>): Promise<void> =>
-        batch === undefined ? handlers.decide(round) : handlers.make(round, batch);
+      const underWay = new Set<Promise<void>>();
+      const processor = watched(
+        ({ data: { batch, ...round } }: Job<JobData>) =>
+          batch === undefined ? handlers.decide(round) : handlers.make(round, batch),
+        underWay,
+      );
       const worker = new Worker<JobData>(QUEUE_NAME, processor, { ...options, ...workerOptions(settings) });
       worker.on('error', tell);
-      workers.add(worker);
+      const ending = endingInTime(worker, underWay);
+      workers.add(ending);
       await worker.waitUntilReady();
-      return { close: () => worker.close() };
+      return ending;
     },
     close: () => (closing ??= closeAll()),
   };

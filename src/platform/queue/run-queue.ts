@@ -9,7 +9,15 @@
 import type { Job, JobsOptions } from 'bullmq';
 import { EnvironmentError } from '../../kernel/problem.js';
 import type { Config } from '../config/config.js';
-import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
+import {
+  answeredInTime,
+  endedInTime,
+  endingInTime,
+  openBackend,
+  watched,
+  type QueueWorker,
+  type WorkerSettings,
+} from './queue-backend.js';
 
 /** Injection token of the `RunQueue`. */
 export const RUN_QUEUE = Symbol('fabricdrill run queue');
@@ -72,7 +80,7 @@ export async function openRunQueue(
   let closed: Promise<void> | undefined;
   const closeAll = async () => {
     await Promise.all([...workers].map((worker) => worker.close()));
-    await queue.close();
+    await endedInTime(queue.close());
     over = true;
   };
   const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
@@ -84,12 +92,14 @@ export async function openRunQueue(
       (await inTime(queue.getJobState(runId))) !== 'unknown' && (await inTime(queue.remove(runId))) === 1,
     worker: async (handler, settings) => {
       if (closed !== undefined) throw new EnvironmentError('the queue is closed');
-      const processor = (job: Job<RunJobData>) => handler(job.data.runId);
+      const underWay = new Set<Promise<void>>();
+      const processor = watched((job: Job<RunJobData>) => handler(job.data.runId), underWay);
       const worker = new Worker(QUEUE_NAME, processor, { ...options, ...workerOptions(settings) });
       worker.on('error', tell);
-      workers.add(worker);
+      const ending = endingInTime(worker, underWay);
+      workers.add(ending);
       await worker.waitUntilReady();
-      return { close: () => worker.close() };
+      return ending;
     },
     counts: async () => {
       const {
