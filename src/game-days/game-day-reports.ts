@@ -156,7 +156,11 @@ export class GameDayReports {
     if (item.diagnosisId === null || item.committedAt === null) return null;
     const row: DiagnosisEntity = await this.diagnoses.one(item.runId, item.diagnosisId);
     if (row.verdict === null) return null;
-    return { ...answerOf(row.author, row.verdict, row.score), committedAt: item.committedAt.toISOString() };
+    return {
+      ...answerOf(row.author, row.verdict, row.score),
+      committedAt: item.committedAt.toISOString(),
+      informed: !row.beforeEnd,
+    };
   }
 }
 

@@ -39,6 +39,7 @@ const FOUND: ItemFindings = {
     explainability: 20,
     metrics: { top1: 0 },
     committedAt: at(70),
+    informed: false,
   },
 };
 
@@ -83,7 +84,11 @@ describe('the report of a game day', () => {
 
   it('has both diagnoses in one row', () => {
     says(
-      '| one/cut | link-down at link:a--b | link-down at link:a--b | 95, named first | can’t tell (night shift) | 20, not named first |',
+      '| one/cut | link-down at link:a--b | link-down at link:a--b | 95, named first | can’t tell (night shift, 49 s after the injection) | 20, not named first |',
+    );
+    const informed = { ...FOUND, team: { ...FOUND.team!, informed: true } };
+    expect(documentMarkdown.render(reportDocument(report({ experiments: [informed] })))).toContain(
+      'after the injection, when the truth could be read)',
     );
   });
 

@@ -121,11 +121,20 @@ function diagnoses(all: readonly ItemFindings[]): Section[] {
       one.injected.length === 0 ? 'nothing' : one.injected.join(', '),
       one.ours === null ? 'no verdict' : saidBy(one.ours),
       score(one.ours),
-      one.team === null ? 'no verdict' : `${saidBy(one.team)} (${one.team.author})`,
+      teamText(one),
       score(one.team),
     ]),
   };
   return [{ title: 'Diagnoses side by side', blocks: [block] }];
+}
+
+/** What the team said, who said it, and how long after the injection. */
+function teamText({ team, course }: ItemFindings): string {
+  if (team === null) return 'no verdict';
+  const tookMs =
+    course?.injectedAt == null ? 0 : Date.parse(team.committedAt) - Date.parse(course.injectedAt);
+  const when = tookMs > 0 ? `, ${duration(tookMs)} after the injection` : '';
+  return `${saidBy(team)} (${team.author}${when}${team.informed ? ', when the truth could be read' : ''})`;
 }
 
 const timeline = ({ timeline: moments }: DayReport): Block => ({

@@ -167,7 +167,9 @@ describe('the command line', () => {
     expect(await ok('game-days', 'report', id, '--output', 'json')).toContain('"night shift"');
     await ok('game-days', 'report', id, '--output', 'html=day.html');
     const page = readFileSync(join(folder, 'day.html'), 'utf8');
-    expect(page).toMatch(/<svg [^]*the team committed its diagnosis at[^]*no fault \(night shift\)/);
+    expect(page).toMatch(
+      /<svg [^]*the team committed its diagnosis at[^]*no fault \(night shift, .* after the injection\)/,
+    );
     expect(await ok('fabrics', 'log', runId)).toContain('"did":"applied"');
     rmSync(pacedFolder, { recursive: true });
   });

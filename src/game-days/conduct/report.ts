@@ -48,7 +48,13 @@ export interface ItemFindings {
   objectives: ObjectiveResult[];
   hypothesis: { statement: string; outcome: HypothesisOutcome; figures: ObjectiveResult[] };
   ours: Answer | null;
-  team: (Answer & { committedAt: string }) | null;
+  team:
+    | (Answer & {
+        committedAt: string;
+        /** What was injected could be read by then, as on a day that is not blind once the run has ended. */
+        informed: boolean;
+      })
+    | null;
 }
 
 export interface ActionItem {
