@@ -80,6 +80,17 @@ describe('a schedule file', () => {
       line: 8,
       message: 'there is no file "../cutt.yaml"',
     });
+    const suite = {
+      ...{ apiVersion: 'fabricdrill/v1', kind: 'Suite', metadata: { name: 'both' } },
+      spec: { experiments: ['cut', 'burst'], objectives: [{ metric: 'training.step_time_s', margin: '3%' }] },
+    };
+    write('suite.yaml', suite, ...['cut', 'burst'].map((name) => experimentDocument(name, 'small')));
+    write('schedules/lost.yaml', schedule({ experimentRef: '../suite.yaml' }));
+    expect(issueOf('schedules/lost.yaml')).toMatchObject({
+      pointer: '/spec/experimentRef',
+      message: expect.stringMatching(/is a suite.*cut, burst/),
+      hint: expect.stringContaining('gameDayRef'),
+    });
     write('schedules/lost.yaml', schedule({ experimentRef: '../cut.yaml', fabric: '../none.yaml' }));
     expect(issueOf('schedules/lost.yaml')).toMatchObject({ pointer: '/spec/fabric', line: 9 });
   });

@@ -97,7 +97,15 @@ function experimentElsewhere(
   const path = fromSchedule(reference.file);
   if (!existsSync(path)) throw missingFile(reference.file, path);
   const shown = relative(toPath('.'), path);
-  const { experiments, fabrics } = readDefinitions(path, shown);
+  const { experiments, fabrics, suites } = readDefinitions(path, shown);
+  if (suites.length > 0 && reference.name === undefined && experiments.length !== 1) {
+    const names = listChoices(experiments.map(({ value }) => value.metadata.name));
+    throw InputError.at(
+      '',
+      `"${named}" is a suite, and a schedule runs one experiment; it has ${names}`,
+      `choose one with ${named}#NAME, or take several through the stages of a game day (gameDayRef)`,
+    );
+  }
   const experiment = pick(experiments, reference.name, shown, 'Experiment');
   return { reference: `${shown}#${experiment.value.metadata.name}`, file: shown, experiment, fabrics };
 }
