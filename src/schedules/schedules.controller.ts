@@ -129,6 +129,7 @@ export class SchedulesController {
   @Post(':id/resume')
   @HttpCode(200)
   @ApiOperation({ summary: 'go on with the next tick' })
+  @ApiResponse({ status: 200, description: 'it goes on; the schedule as it is now' })
   @ApiResponse({ status: 409, description: 'this version does not accept its file' })
   async resume(@Param('id') id: string) {
     return scheduleView(await this.schedules.resume(id));
