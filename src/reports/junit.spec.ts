@@ -92,7 +92,6 @@ describe('the JUnit report', () => {
       tests: '4',
       failures: '0',
       errors: '0',
-      skipped: '0',
       time: '3.250',
     });
   });

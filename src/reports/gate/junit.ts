@@ -51,11 +51,11 @@ function render(result: GateResult, options: GateReportOptions = {}): string {
   const cases = casesOf(result);
   const count = (verdict: CellResult['verdict']): number =>
     cases.filter(({ cell }) => cell.verdict === verdict).length;
-  const totals = `tests="${cases.length}" failures="${count('regression')}" errors="${count('inconclusive')}" skipped="0"`;
+  const totals = `tests="${cases.length}" failures="${count('regression')}" errors="${count('inconclusive')}"`;
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="fabricdrill" ${totals}>`,
-    `  <testsuite name="${xmlAttribute(result.gate.suite)}" ${totals}>`,
+    `  <testsuite name="${xmlAttribute(result.gate.suite)}" ${totals} skipped="0">`,
   ];
   for (const one of cases) {
     const head = `    <testcase classname="${xmlAttribute(one.classname)}" name="${xmlAttribute(one.name)}"`;

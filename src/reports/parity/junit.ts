@@ -33,7 +33,7 @@ function render(result: ParityResult, options: ParityReportOptions = {}): string
   const count = (agrees: boolean | null): number => layers.filter((layer) => layer.agrees === agrees).length;
   const tests = layers.length + 1;
   const errors = count(null) + Number(doubts.length > 0);
-  const totals = `tests="${tests}" failures="${count(false)}" errors="${errors}" skipped="0"`;
+  const totals = `tests="${tests}" failures="${count(false)}" errors="${errors}"`;
   const classname = xmlAttribute(
     ['fabricdrill', 'parity', part(experiment), part(measured.fabric)].join('.'),
   );
@@ -46,7 +46,7 @@ function render(result: ParityResult, options: ParityReportOptions = {}): string
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="fabricdrill" ${totals}>`,
-    `  <testsuite name="${xmlAttribute(`parity of ${experiment}`)}" ${totals}>`,
+    `  <testsuite name="${xmlAttribute(`parity of ${experiment}`)}" ${totals} skipped="0">`,
     ...(doubts.length > 0 ? testcase('runs', 'error', doubts[0], doubts.join('\n')) : testcase('runs')),
     ...layers.flatMap((layer) => {
       if (layer.agrees === true) return testcase(layer.label);
