@@ -18,6 +18,7 @@ import {
 import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
 import { loadGameDay } from '../experiments/definition/load.js';
 import { evaluateObjective, parseObjective } from '../gate/objective.js';
+import { Unawaited } from '../platform/unawaited.js';
 import { RunEntity, RunResultEntity } from '../runs/run.entity.js';
 import { isFinal } from '../runs/run.machine.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
@@ -47,6 +48,8 @@ interface Look {
 @Injectable()
 export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('GameDayConductor');
+  /** Without the queue each run would take its time, and a worker's sweep queues it later. */
+  private readonly queueing = new Unawaited(this.logger);
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
 
@@ -56,14 +59,19 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      this.looking ??= this.lookAtAll().finally(() => (this.looking = undefined));
-    }, LOOK_MS);
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
+    await this.queueing.ended();
+  }
+
+  /** At all days that have not ended, or waits for the look that is under way. */
+  look(): Promise<void> {
+    this.looking ??= this.lookAtAll().finally(() => (this.looking = undefined));
+    return this.looking;
   }
 
   private async lookAtAll(): Promise<void> {
@@ -71,9 +79,14 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
       const open = await this.dataSource
         .getRepository(GameDayEntity)
         .find({ select: { id: true }, where: { endedAt: IsNull() }, order: { createdAt: 'ASC' } });
-      for (const { id } of open) await this.advance(id);
+      for (const { id } of open) {
+        // one that fails holds up no other
+        await this.advance(id).catch((error: unknown) =>
+          this.logger.warn(`game day ${id}: ${messageOf(error)}`),
+        );
+      }
     } catch (error) {
-      this.logger.warn(`game days: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`game days: ${messageOf(error)}`);
     }
   }
 
@@ -95,7 +108,7 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
       await manager.save(day);
       return runIds;
     });
-    for (const runId of started) await this.runs.enqueue(runId);
+    for (const runId of started) this.queueing.begin(`run ${runId}`, () => this.runs.enqueue(runId));
   }
 
   private async goOn(look: Look): Promise<string[]> {
@@ -131,6 +144,8 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
     return started;
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function lookAt(manager: EntityManager, day: GameDayEntity): Promise<Look> {
   const items = await manager.find(GameDayItemEntity, {

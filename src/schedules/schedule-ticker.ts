@@ -13,6 +13,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { Unawaited } from '../platform/unawaited.js';
 import { RunsService } from '../runs/runs.service.js';
 import { SCHEDULES_AT_ONCE, ScheduleStore, type Settled } from './schedule-store.js';
 
@@ -31,7 +32,8 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
   private readonly logger = new Logger('ScheduleTicker');
   /** By schedule. */
   private readonly rests = new Map<string, Rest>();
-  private readonly queueing = new Set<Promise<void>>();
+  /** Without the queue each run would take its time, and a worker's sweep queues it later. */
+  private readonly queueing = new Unawaited(this.logger);
   private looking: Promise<void> | undefined;
   private closing = false;
 
@@ -52,7 +54,7 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
     this.closing = true;
     if (this.scheduler.doesExist('interval', INTERVAL)) this.scheduler.deleteInterval(INTERVAL);
     await this.looking;
-    await Promise.all(this.queueing);
+    await this.queueing.ended();
   }
 
   look(): Promise<void> {
@@ -85,7 +87,9 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
     try {
       const settled = await this.store.settle(id);
       this.rests.delete(id);
-      for (const runId of settled?.runIds ?? []) this.enqueue(runId);
+      for (const runId of settled?.runIds ?? []) {
+        this.queueing.begin(`run ${runId}`, () => this.runs.enqueue(runId));
+      }
       return settled === undefined ? [] : [settled];
     } catch (error) {
       this.rest(id);
@@ -97,16 +101,5 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
   private rest(id: string): void {
     const forMs = Math.min((this.rests.get(id)?.forMs ?? LOOK_MS / 2) * 2, LONGEST_REST_MS);
     this.rests.set(id, { untilMs: performance.now() + forMs, forMs });
-  }
-
-  /** Nobody waits for it: without the queue each would take its time, and a worker's sweep does it later. */
-  private enqueue(runId: string): void {
-    const queued = this.runs
-      .enqueue(runId)
-      .catch((error: unknown) => {
-        this.logger.warn(`run ${runId}: ${error instanceof Error ? error.message : String(error)}`);
-      })
-      .finally(() => this.queueing.delete(queued));
-    this.queueing.add(queued);
   }
 }
