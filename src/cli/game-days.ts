@@ -208,6 +208,14 @@ export async function confirmDay(
     const hint = real.size === 1 ? `add --confirm ${fabric}` : 'a game day has one real fabric at most';
     throw InputError.at('--confirm', message, hint);
   }
+  if (real.size === 0) refuseConfirm(named);
+}
+
+/** @throws InputError for a confirmation where nothing real is gone to: whoever gives it takes a simulation for their fabric */
+export function refuseConfirm(named: string | undefined): void {
+  if (named === undefined) return;
+  const hint = `write \`fabric: ${named}\` in the file, or leave --confirm out`;
+  throw InputError.at('--confirm', `"${named}" is not what this goes to, which is simulated`, hint);
 }
 
 /** Names of the real ones among the stored fabrics that a day goes to. */

@@ -12,7 +12,7 @@ import { ProblemError } from './failure.js';
 import { parseChoice, parseInstant, parseWhole } from './flags.js';
 import { examples } from './help.js';
 import { planSchedule, TICKS_SHOWN, tickTable } from './plan-schedule.js';
-import { confirmDay } from './game-days.js';
+import { confirmDay, refuseConfirm } from './game-days.js';
 import { readScheduleFile, type ScheduledExperiment, type ScheduleFile } from './schedule-file.js';
 import { looksLikePath } from './definitions.js';
 import { table } from './table.js';
@@ -358,7 +358,8 @@ async function confirm(
       if (error instanceof ProblemError && error.status === 400) return undefined;
       throw error;
     });
-  if (plan === undefined || plan.driver === 'simulated' || named === plan.fabric) return;
+  if (plan === undefined || named === plan.fabric) return;
+  if (plan.driver === 'simulated') return refuseConfirm(named);
   throw InputError.at('--confirm', `"${plan.fabric}" is a real fabric`, `add --confirm ${plan.fabric}`);
 }
 

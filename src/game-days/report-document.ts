@@ -2,6 +2,7 @@
  * A game day's report for people: in short, what was tried and whether it was as expected, both diagnoses side by side, what
  * happened when, what is to be done, and what changed.
  */
+import { formatScore } from '../reports/common/words.js';
 import type { Block, ReportDocument, Section } from '../reports/document/document.js';
 import { duration, type TimelineLane, type TimelinePicture } from '../reports/document/timeline-svg.js';
 import type { ObjectiveResult } from '../scoring/scorecard.js';
@@ -70,7 +71,7 @@ const experiments = (all: readonly ItemFindings[]): Block => ({
     one.fabric,
     one.injected.length === 0 ? 'nothing' : one.injected.join(', '),
     one.state,
-    ...[one.scores.recovery, one.scores.isolation, one.scores.explainability].map(figure),
+    ...[one.scores.recovery, one.scores.isolation, one.scores.explainability].map(formatScore),
   ]),
 });
 
@@ -112,7 +113,7 @@ function diagnoses(all: readonly ItemFindings[]): Section[] {
   const score = (answer: Answer | null): string =>
     answer === null
       ? ''
-      : `${figure(answer.explainability)}${answer.metrics.top1 == null ? '' : answer.metrics.top1 ? ', named first' : ', not named first'}`;
+      : `${formatScore(answer.explainability)}${answer.metrics.top1 == null ? '' : answer.metrics.top1 ? ', named first' : ', not named first'}`;
   const block: Block = {
     kind: 'table',
     head: ['experiment', 'injected', 'fabricdrill says', 'score', 'the team says', 'score'],

@@ -182,6 +182,16 @@ describe('the command line', () => {
       2,
       expect.stringMatching(/lost\.yaml:6.*did you mean "autumn"/),
     ]);
+    for (const asked of [
+      ['schedules', 'create', 'weekly.yaml'],
+      ['game-days', 'start', 'autumn.yaml'],
+    ]) {
+      const taken = await run(...asked, '--confirm', 'lab');
+      expect([taken.exitCode, taken.stderr]).toEqual([
+        2,
+        expect.stringMatching(/--confirm.*"lab" is not what .* simulated/),
+      ]);
+    }
     await ok('schedules', 'create', 'weekly.yaml');
     expect(await ok('schedules', 'list')).toMatch(/weekly +game day autumn +0 14 \* \* 4/);
     expect(JSON.parse(await ok('schedules', 'show', 'weekly'))).toMatchObject({ gameDayRef: 'autumn' });
