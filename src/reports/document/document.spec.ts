@@ -88,6 +88,14 @@ describe('the picture of a day', () => {
     expect(svg).not.toContain('NaN');
   });
 
+  it('cuts off no time of day at its edge', () => {
+    const svg = timelineSvg(PICTURE);
+    const width = Number(/ width="(\d+)"/.exec(svg)![1]);
+    const clocks = [...svg.matchAll(/<text x="([\d.]+)"[^>]*>\d\d:\d\d:\d\d</g)];
+    expect(clocks.length).toBeGreaterThan(1);
+    for (const [, x] of clocks) expect(Number(x)).toBeLessThanOrEqual(width - 27);
+  });
+
   it('of a day on which nothing ran is an empty axis', () => {
     const svg = timelineSvg({ whole: { fromMs: 5, toMs: 5 }, stages: [{ name: 'a', lanes: [] }], notes: [] });
     expect(svg).not.toContain('NaN');

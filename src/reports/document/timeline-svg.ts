@@ -26,6 +26,8 @@ export interface TimelinePicture {
 const WIDTH = 960;
 const LABELS = 230;
 const RIGHT = 20;
+/** Width of a time of day. */
+const CLOCK = 54;
 const LANE = 24;
 const TOP = 34;
 const BOTTOM = 58;
@@ -143,8 +145,12 @@ function ticks(axis: readonly Stretch[], x: Place, bottom: number): string[] {
     const at = x(ms);
     parts.push(line(at, at, bottom, bottom + 4));
     if (at < freeFrom) continue;
-    freeFrom = at + 58;
-    parts.push(`<text x="${at}" y="${bottom + 17}" text-anchor="middle" font-size="11">${clock(ms)}</text>`);
+    freeFrom = at + CLOCK + 4;
+    // half a time of day beside the last place would be cut off
+    const middle = Math.min(at, WIDTH - CLOCK / 2);
+    parts.push(
+      `<text x="${middle}" y="${bottom + 17}" text-anchor="middle" font-size="11">${clock(ms)}</text>`,
+    );
   }
   for (const { fromMs, toMs, cut } of axis) {
     if (!cut) continue;
