@@ -133,7 +133,7 @@ describe('diagnoses from outside', () => {
   });
 
   it.each([
-    ['no body', undefined, ''],
+    ['no body', undefined, '/faultFound'],
     ['a missing answer', { culprits: [] }, '/faultFound'],
     [
       'an unknown kind',

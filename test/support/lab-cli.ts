@@ -46,6 +46,22 @@ export const cameBack = ({ scorecard }: LabRun): boolean => {
   return recovered === true && failedBack === true;
 };
 
+/**
+ * One drill; again, and said so, while its machine was too busy for it to show anything.
+ * @param shows what is to be shown: a machine that gets busy after the fault slows a job as a fault would
+ */
+export async function untilQuiet<Run extends Pick<LabRun, 'scorecard'>>(
+  drill: () => Promise<Run>,
+  shows: (run: Run) => boolean = () => true,
+): Promise<Run> {
+  for (let tries = 1; ; tries++) {
+    const run = await drill();
+    const isProof = shows(run) && !wasTooBusy(run.scorecard);
+    if (isProof || tries === MOST_TRIES) return run;
+    process.stderr.write(`again, since ${run.scorecard.reasons[0] ?? 'the job did not come back in time'}\n`);
+  }
+}
+
 export class LabCli {
   private readonly built: string[] = [];
 
@@ -94,29 +110,15 @@ export class LabCli {
    * @param shows what is to be shown: a machine that gets busy after the fault slows a job as a fault would
    */
   run(experiment: string, lab: string, shows?: (run: LabRun) => boolean): Promise<LabRun> {
-    return this.untilQuiet(() => this.once(experiment, lab), shows);
+    return untilQuiet(() => this.once(experiment, lab), shows);
   }
 
   /** As `run`, each try on a lab of its own: for one that a drill damages. */
   async runOnNew(experiment: string, spec: Json): Promise<LabRun & { lab: string }> {
-    return this.untilQuiet(async () => {
+    return untilQuiet(async () => {
       const lab = await this.up(spec);
       return { lab, ...(await this.once(experiment, lab)) };
     });
-  }
-
-  private async untilQuiet<Run extends LabRun>(
-    drill: () => Promise<Run>,
-    shows: (run: Run) => boolean = () => true,
-  ): Promise<Run> {
-    for (let tries = 1; ; tries++) {
-      const run = await drill();
-      const isProof = shows(run) && !wasTooBusy(run.scorecard);
-      if (isProof || tries === MOST_TRIES) return run;
-      process.stderr.write(
-        `again, since ${run.scorecard.reasons[0] ?? 'the job did not come back in time'}\n`,
-      );
-    }
   }
 
   private async once(experiment: string, lab: string): Promise<LabRun> {
