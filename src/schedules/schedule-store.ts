@@ -13,7 +13,7 @@ import type { ScheduleSpec } from '../experiments/definition/schedule.js';
 import { InputError } from '../kernel/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
-import { Turns } from '../platform/turns.js';
+import { through, Turnstile } from '../platform/turnstile.js';
 import type { PlannedDay } from '../game-days/game-day-planner.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
@@ -94,7 +94,7 @@ export interface Settled {
 @Injectable()
 export class ScheduleStore {
   private readonly logger = new Logger('ScheduleStore');
-  private readonly changes = new Turns(CHANGES_AT_ONCE);
+  private readonly changes = new Turnstile(CHANGES_AT_ONCE);
 
   constructor(
     private readonly dataSource: DataSource,
@@ -135,7 +135,7 @@ export class ScheduleStore {
   ): Promise<{ row: ScheduleEntity; runIds: string[] } | undefined> {
     const runIds: string[] = [];
     for (;;) {
-      const step = await this.changes.take(() => this.changeSettled(id, change));
+      const step = await through([this.changes], () => this.changeSettled(id, change));
       if (step === undefined) return undefined;
       runIds.push(...step.settled.runIds);
       if (!step.settled.more) return { row: step.row, runIds };

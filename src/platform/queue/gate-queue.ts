@@ -9,15 +9,8 @@
 import type { Job, JobsOptions } from 'bullmq';
 import { EnvironmentError } from '../../kernel/problem.js';
 import type { Config } from '../config/config.js';
-import {
-  answeredInTime,
-  endedInTime,
-  endingInTime,
-  openBackend,
-  watched,
-  type QueueWorker,
-  type WorkerSettings,
-} from './queue-backend.js';
+import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
+import { QueueMembers } from './queue-members.js';
 
 /** Injection token of the `GateQueue`. */
 export const GATE_QUEUE = Symbol('fabricdrill gate queue');
@@ -106,29 +99,12 @@ async function openGateQueue(
   databaseUrl: string,
   onError: (error: Error) => void,
 ): Promise<GateQueue> {
-  const {
-    name: backend,
-    Queue,
-    Worker,
-    FlowProducer,
-    options,
-    workerOptions,
-  } = await openBackend(config, databaseUrl);
+  const opened = await openBackend(config, databaseUrl);
+  const { name: backend, Queue, FlowProducer, options } = opened;
   const queue = new Queue(QUEUE_NAME, { ...options, defaultJobOptions: JOB_OPTIONS });
   const flows = new FlowProducer(options);
-  let over = false;
-  const tell = (error: Error): void => {
-    if (!over) onError(error);
-  };
-  for (const one of [queue, flows]) one.on('error', tell);
-  await Promise.all([queue.waitUntilReady(), flows.waitUntilReady()]);
-  const workers = new Set<QueueWorker>();
-  let closing: Promise<void> | undefined;
-  const closeAll = async (): Promise<void> => {
-    await Promise.all([...workers].map((worker) => worker.close()));
-    await endedInTime(Promise.all([queue.close(), flows.close()]));
-    over = true;
-  };
+  const members = new QueueMembers(opened, [queue, flows], onError);
+  await members.ready();
   const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
   return {
     add: async (round, batches) => {
@@ -141,20 +117,13 @@ async function openGateQueue(
       await inTime(flows.add({ ...node, name: DECISION, opts, children }));
     },
     expects: async (round) => !OVER.includes(await inTime(queue.getJobState(decisionId(round)))),
-    worker: async (handlers, settings) => {
-      const underWay = new Set<Promise<void>>();
-      const processor = watched(
+    worker: (handlers, settings) =>
+      members.startWorker(
+        QUEUE_NAME,
         ({ data: { batch, ...round } }: Job<JobData>) =>
           batch === undefined ? handlers.decide(round) : handlers.make(round, batch),
-        underWay,
-      );
-      const worker = new Worker<JobData>(QUEUE_NAME, processor, { ...options, ...workerOptions(settings) });
-      worker.on('error', tell);
-      const ending = endingInTime(worker, underWay);
-      workers.add(ending);
-      await worker.waitUntilReady();
-      return ending;
-    },
-    close: () => (closing ??= closeAll()),
+        settings,
+      ),
+    close: () => members.close(),
   };
 }

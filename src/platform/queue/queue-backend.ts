@@ -30,8 +30,6 @@ const STALLED_MAX = 10;
 const PAUSE_AFTER_LOSS_MS = 1000;
 /** A queue that is there answers within milliseconds. */
 const ANSWER_MS = 5000;
-/** An orderly end takes milliseconds; a job whose end is not told in time is only handed out once more. */
-const GOODBYE_MS = 2000;
 
 export interface WorkerSettings {
   /** Jobs at a time. */
@@ -48,7 +46,7 @@ export interface QueueWorker {
 }
 
 /** What both backends offer, seen through the few members that are used. */
-interface Connected {
+export interface Connected {
   on(event: 'error', listener: (error: Error) => void): unknown;
   waitUntilReady(): Promise<unknown>;
   close(): Promise<void>;
@@ -125,49 +123,6 @@ export function answeredInTime<T>(work: Promise<T>, backend: string): Promise<T>
   // what fails after its time is told by the queue's own error events
   work.catch(() => undefined);
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-/**
- * Waits for an orderly end, but for a server that is away only a moment: the library would wait for ever, and the process
- * with it.
- * @param underWay handlers of jobs, which take the time they take
- */
-export async function endedInTime(
-  ending: Promise<unknown>,
-  underWay: ReadonlySet<Promise<void>> = new Set(),
-): Promise<void> {
-  const state = { over: false };
-  const over = ending.then(
-    () => void (state.over = true),
-    () => void (state.over = true),
-  );
-  while (underWay.size > 0 && !state.over) await Promise.race([over, Promise.allSettled(underWay)]);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GOODBYE_MS)));
-  await Promise.race([over, late]);
-  clearTimeout(timer);
-}
-
-/** A worker that ends in time; asking again waits for the same end. */
-export function endingInTime(worker: Connected, underWay: ReadonlySet<Promise<void>>): QueueWorker {
-  let ended: Promise<void> | undefined;
-  return { close: () => (ended ??= endedInTime(worker.close(), underWay)) };
-}
-
-/** A handler whose calls under way are known. */
-export function watched<Input>(
-  handler: (input: Input) => Promise<void>,
-  underWay: Set<Promise<void>>,
-): (input: Input) => Promise<void> {
-  return async (input) => {
-    const call = handler(input);
-    underWay.add(call);
-    try {
-      await call;
-    } finally {
-      underWay.delete(call);
-    }
-  };
 }
 
 /**

@@ -7,17 +7,9 @@
  * that somebody undoes what that worker had injected.
  */
 import type { Job, JobsOptions } from 'bullmq';
-import { EnvironmentError } from '../../kernel/problem.js';
 import type { Config } from '../config/config.js';
-import {
-  answeredInTime,
-  endedInTime,
-  endingInTime,
-  openBackend,
-  watched,
-  type QueueWorker,
-  type WorkerSettings,
-} from './queue-backend.js';
+import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
+import { QueueMembers } from './queue-members.js';
 
 /** Injection token of the `RunQueue`. */
 export const RUN_QUEUE = Symbol('fabricdrill run queue');
@@ -67,22 +59,11 @@ export async function openRunQueue(
   databaseUrl: string,
   onError: (error: Error) => void,
 ): Promise<RunQueue> {
-  const { name: backend, Queue, Worker, options, workerOptions } = await openBackend(config, databaseUrl);
+  const opened = await openBackend(config, databaseUrl);
+  const { name: backend, Queue, options } = opened;
   const queue = new Queue(QUEUE_NAME, { ...options, defaultJobOptions: JOB_OPTIONS });
-  // the library ends its connections in its own time: that a server stops under them once all is closed is no news
-  let over = false;
-  const tell = (error: Error): void => {
-    if (!over) onError(error);
-  };
-  queue.on('error', tell);
-  await queue.waitUntilReady();
-  const workers = new Set<QueueWorker>();
-  let closed: Promise<void> | undefined;
-  const closeAll = async () => {
-    await Promise.all([...workers].map((worker) => worker.close()));
-    await endedInTime(queue.close());
-    over = true;
-  };
+  const members = new QueueMembers(opened, [queue], onError);
+  await members.ready();
   const inTime = <T>(work: Promise<T>): Promise<T> => answeredInTime(work, backend);
   return {
     backend,
@@ -90,17 +71,8 @@ export async function openRunQueue(
     // Redis reports a job that was never there as removed.
     remove: async (runId) =>
       (await inTime(queue.getJobState(runId))) !== 'unknown' && (await inTime(queue.remove(runId))) === 1,
-    worker: async (handler, settings) => {
-      if (closed !== undefined) throw new EnvironmentError('the queue is closed');
-      const underWay = new Set<Promise<void>>();
-      const processor = watched((job: Job<RunJobData>) => handler(job.data.runId), underWay);
-      const worker = new Worker(QUEUE_NAME, processor, { ...options, ...workerOptions(settings) });
-      worker.on('error', tell);
-      const ending = endingInTime(worker, underWay);
-      workers.add(ending);
-      await worker.waitUntilReady();
-      return ending;
-    },
+    worker: (handler, settings) =>
+      members.startWorker(QUEUE_NAME, (job: Job<RunJobData>) => handler(job.data.runId), settings),
     counts: async () => {
       const {
         waiting = 0,
@@ -109,6 +81,6 @@ export async function openRunQueue(
       } = await inTime(queue.getJobCounts('waiting', 'active', 'failed'));
       return { waiting, active, failed };
     },
-    close: () => (closed ??= closeAll()),
+    close: () => members.close(),
   };
 }
