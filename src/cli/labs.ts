@@ -6,7 +6,7 @@
  */
 import { fabricDriver, labBuilders } from '../fabrics/catalog.js';
 import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { EnvironmentError, InputError, messageOf } from '../kernel/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { readFabricReference } from './definitions.js';
@@ -55,7 +55,7 @@ async function store(source: unknown, name: string, context: CommandContext): Pr
       client.json('PUT', `/v1/fabrics/${encodeURIComponent(name)}`, source),
     );
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const hint = `name its file instead of "${name}", or ${context.command(`fabrics down ${name}`)}`;
     throw new EnvironmentError(
       `the lab "${name}" is up, but its definition could not be stored: ${why}`,

@@ -5,6 +5,7 @@
  * that. Reverting reads back again and compares with what was saved; an adapter's word alone is never believed. A
  * process that finds an open journal after a crash calls `revertEntry` with what the journal holds.
  */
+import { messageOf } from '../kernel/problem.js';
 import type { ConfigurationSnapshot, Fabric } from '../fabrics/contract/fabric.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 
@@ -70,7 +71,7 @@ export async function revertEntry(
       if (left.length === 0) return undefined;
       reason = left.join('; ');
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     }
   }
   return reason;
@@ -171,8 +172,7 @@ export class Injector {
         const failure = await this.revert(id);
         if (failure !== undefined) failures.push(failure);
       } catch (error) {
-        if (this.open.has(id))
-          failures.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+        if (this.open.has(id)) failures.push(`${id}: ${messageOf(error)}`);
       }
     }
     // A journal that has come back must not go on saying that something is in place which is not.

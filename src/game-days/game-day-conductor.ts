@@ -16,6 +16,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
+import { messageOf } from '../kernel/problem.js';
 import { loadGameDay } from '../experiments/definition/load.js';
 import { evaluateObjective, parseObjective } from '../gate/objective.js';
 import { Unawaited } from '../platform/unawaited.js';
@@ -144,8 +145,6 @@ export class GameDayConductor implements OnApplicationBootstrap, BeforeApplicati
     return started;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function lookAt(manager: EntityManager, day: GameDayEntity): Promise<Look> {
   const items = await manager.find(GameDayItemEntity, {

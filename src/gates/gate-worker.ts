@@ -14,7 +14,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { EnvironmentError } from '../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../kernel/problem.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import {
@@ -114,7 +114,7 @@ export class GateWorker implements OnApplicationBootstrap, BeforeApplicationShut
         if (!(await this.queue.expects(next))) await this.decide(next);
       }
     } catch (error) {
-      this.logger.warn(`gates: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`gates: ${messageOf(error)}`);
     }
   }
 

@@ -94,3 +94,6 @@ export function withPointer<T>(prefix: string, step: () => T): T {
     throw new InputError(error.issues.map((issue) => ({ ...issue, pointer: prefix + issue.pointer })));
   }
 }
+
+/** What was thrown, in words; anything may be. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

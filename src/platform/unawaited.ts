@@ -1,4 +1,5 @@
 /** Work that nobody waits for but the end of its process; what fails is told in the log. */
+import { messageOf } from '../kernel/problem.js';
 
 export class Unawaited {
   private readonly working = new Set<Promise<void>>();
@@ -9,7 +10,7 @@ export class Unawaited {
   begin(subject: string, work: () => Promise<void>): void {
     const begun = work()
       .catch((error: unknown) => {
-        this.log.warn(`${subject}: ${error instanceof Error ? error.message : String(error)}`);
+        this.log.warn(`${subject}: ${messageOf(error)}`);
       })
       .finally(() => this.working.delete(begun));
     this.working.add(begun);

@@ -8,7 +8,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { InputError, EnvironmentError } from '../kernel/problem.js';
+import { InputError, EnvironmentError, messageOf } from '../kernel/problem.js';
 import type { Plan } from '../drill/plan.js';
 import { revertEntry } from '../drill/undo.js';
 import { runDrill, type DrillHooks } from '../drill/walk.js';
@@ -282,8 +282,6 @@ function oneAtATime(work: () => Promise<void>): () => void {
 
 const isPaced = (fabric: unknown): boolean =>
   (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const endingOf = (judgement: Judgement): Ending => ({
   state: judgement.state,

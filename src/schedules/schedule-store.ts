@@ -10,7 +10,7 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { ScheduleSpec } from '../experiments/definition/schedule.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError, messageOf } from '../kernel/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { through, Turnstile } from '../platform/turnstile.js';
@@ -258,7 +258,7 @@ export class ScheduleStore {
       const isExpected =
         error instanceof InputError || error instanceof ConflictError || error instanceof NotFoundError;
       if (!isExpected) this.logger.error(`schedule ${request.scheduleId}: ${(error as Error).stack}`);
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       return { outcome: 'skip', reason: 'refused', detail: text.slice(0, 2000) };
     }
   }

@@ -13,6 +13,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { messageOf } from '../kernel/problem.js';
 import { Unawaited } from '../platform/unawaited.js';
 import { RunsService } from '../runs/runs.service.js';
 import { SCHEDULES_AT_ONCE, ScheduleStore, type Settled } from './schedule-store.js';
@@ -72,7 +73,7 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
         isMore = settled.some(({ more }) => more) || (settled.length > 0 && ids.length === SCHEDULES_AT_ONCE);
       }
     } catch (error) {
-      this.logger.warn(`schedules: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`schedules: ${messageOf(error)}`);
     }
   }
 
@@ -93,7 +94,7 @@ export class ScheduleTicker implements OnApplicationBootstrap, BeforeApplication
       return settled === undefined ? [] : [settled];
     } catch (error) {
       this.rest(id);
-      this.logger.warn(`schedule ${id}: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`schedule ${id}: ${messageOf(error)}`);
       return [];
     }
   }

@@ -5,7 +5,7 @@
  * reading back, and disarmed once the setting has been given back in the ordinary way. Impairments that turn one knob
  * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
  */
-import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError, messageOf } from '../../kernel/problem.js';
 import { ownIdentity } from '../../platform/process-identity.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';
@@ -319,7 +319,7 @@ async function giveBack(knob: Knob, value: string): Promise<void> {
       const line = quoteCommand(knob.node.place.byHand(command));
       return input === undefined ? line : `printf %s ${quoteWord(input)} | ${line}`;
     });
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Error(`${why}; by hand: ${steps.join('; ')}`, { cause: error });
   }
 }

@@ -7,7 +7,7 @@
  */
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../kernel/problem.js';
 import { hideSecrets } from '../config/config.js';
 import { VERSION } from '../version.js';
 
@@ -104,5 +104,5 @@ function asEnvironmentError(url: string, error: unknown): unknown {
 /** A host name with several addresses fails with one error per address and no message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

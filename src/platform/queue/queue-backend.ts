@@ -17,7 +17,7 @@ import {
 } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../kernel/problem.js';
 import { hideSecrets, type Config } from '../config/config.js';
 
 /** Schema of the queue's tables; it keeps its own ledger and never touches ours. */
@@ -166,7 +166,7 @@ async function probeRedis(redisUrl: string): Promise<void> {
     await redis.connect();
     await redis.ping();
   } catch (error) {
-    const last = error instanceof Error ? error.message : String(error);
+    const last = messageOf(error);
     throw new EnvironmentError(
       `no connection to the queue at ${hideSecrets(redisUrl)} (REDIS_URL): ${reason === '' ? last : reason}`,
       'check host, port and password in REDIS_URL, or leave it unset to queue in PostgreSQL',

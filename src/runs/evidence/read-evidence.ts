@@ -7,7 +7,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { RecordBatchReader, type Vector } from 'apache-arrow';
-import { InputError } from '../../kernel/problem.js';
+import { InputError, messageOf } from '../../kernel/problem.js';
 import { SeriesBuilder, type Evidence, type Series } from '../../telemetry/series.js';
 import { codecReady } from './codec.js';
 import { COLUMN_NAMES, columnsOf, Names, type BatchColumns } from './batch-columns.js';
@@ -175,7 +175,7 @@ function begun({ metric, element, timesNs, values, quality }: Series): SeriesBui
 }
 
 const noArrow = (error: unknown): InputError =>
-  InputError.at('', `this is no Arrow IPC file: ${error instanceof Error ? error.message : String(error)}`);
+  InputError.at('', `this is no Arrow IPC file: ${messageOf(error)}`);
 
 function fabricOf(text: string | undefined): unknown {
   if (text === undefined) return undefined;

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 import { LABS_FOLDER } from './lab.js';
 
@@ -51,7 +51,7 @@ export function readRecord(name: string): LabRecord | undefined {
     return JSON.parse(readFileSync(fileOf(name), 'utf8')) as LabRecord;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new EnvironmentError(
       `the record of the lab "${name}" can't be read: ${why}`,
       `look at ${fileOf(name)} and at ip netns list; what is left must be removed by hand`,
@@ -79,7 +79,7 @@ export function writeRecord(record: LabRecord): void {
     writeFileSync(`${file}.tmp`, `${JSON.stringify(record, null, 2)}\n`);
     renameSync(`${file}.tmp`, file);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new EnvironmentError(
       `the record of the lab "${record.name}" can't be written: ${why}`,
       `make ${LABS_FOLDER} writable`,

@@ -8,6 +8,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { messageOf } from '../../../kernel/problem.js';
 import { monotonicNs } from '../job/monotonic.js';
 import { FrrSocket } from './frr-socket.js';
 import { LineCommand } from './line-command.js';
@@ -89,7 +90,7 @@ export class NodeWatch {
       await this.readState();
       await this.turns.take(() => this.readCounters());
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (!this.closed) this.tell({ reading: 'silent', node: this.index, atNs: monotonicNs(), why });
     } finally {
       this.polling = false;

@@ -6,7 +6,7 @@
  * a clean exit: leases of killed processes are not counted, and a server whose starter was killed is adopted.
  */
 import pg from 'pg';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
 import { installBinaries } from './binaries.js';
 import { ensureData, ensurePassword, ensureRunning, SUPERUSER } from './cluster.js';
 import { dropLease, liveLeases, takeLease } from './leases.js';
@@ -96,7 +96,7 @@ async function query(url: string, sql: string): Promise<void> {
 }
 
 function unusable(error: unknown): EnvironmentError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new EnvironmentError(`the embedded PostgreSQL runs but refuses us: ${reason}`, OWN_SERVER_HINT, {
     cause: error,
   });

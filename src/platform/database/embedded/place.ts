@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
 
 /** Where root keeps what an unprivileged account must reach. */
 export const SYSTEM_HOME = '/var/lib/fabricdrill';
@@ -51,7 +51,7 @@ export function preparePlace(home: string): EmbeddedPlace {
     return asRoot ? { ...place, runAs: ownerOf(data) ?? nobody() } : place;
   } catch (error) {
     if (error instanceof EnvironmentError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new EnvironmentError(
       `no place for the embedded database under ${home}: ${reason}`,
       OTHER_HOME_HINT,
