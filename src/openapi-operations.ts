@@ -6,7 +6,7 @@
  */
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEM_TYPE } from './platform/problem/problem.js';
-import { GATE_FORMATS, REPORT_FORMATS } from './reports/catalog.js';
+import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from './reports/catalog.js';
 import { EVIDENCE_MEDIA_TYPE } from './runs/evidence/arrow.js';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -66,7 +66,7 @@ const CONTENTS: Record<string, Content> = {
   '/v1/runs/{id}/evidence/live': { [EVIDENCE_MEDIA_TYPE]: {} },
   '/v1/runs/{id}/report': { ...json(), ...text(reportTypes(REPORT_FORMATS)) },
   '/v1/gates/{id}': { ...json(), ...text(reportTypes(GATE_FORMATS)) },
-  '/v1/game-days/{id}/report': { ...json(), ...text(['text/markdown']) },
+  '/v1/game-days/{id}/report': { ...json(), ...text(reportTypes(DOCUMENT_FORMATS)) },
 };
 
 const PROBLEM_SCHEMA = {

@@ -12,6 +12,7 @@ import pg from 'pg';
 import { startApp } from '../../src/app.module.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from '../../src/reports/catalog.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { createTestDatabase, testHome } from '../support/database.js';
 import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
@@ -93,6 +94,19 @@ describe.each(queueBackends('the service as a whole'))('a service with its queue
       }),
     );
     expect(wanting).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/runs/{id}/report', REPORT_FORMATS],
+    ['/v1/gates/{id}', GATE_FORMATS],
+    ['/v1/game-days/{id}/report', DOCUMENT_FORMATS],
+  ])('describes every form in which %s is answered', async (path, formats) => {
+    const { get } = (await describeApi()).paths[path] as unknown as {
+      get: { responses: Record<string, { content: Json }> };
+    };
+    const described = Object.keys(get.responses['200'].content);
+    const given = ['application/json', ...formats.map(({ mediaType }) => mediaType)];
+    expect(described.sort()).toEqual([...new Set(given)].sort());
   });
 
   it('answers lists in the media type and shape that it describes', async () => {
