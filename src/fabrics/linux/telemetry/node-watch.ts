@@ -8,7 +8,6 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { messageOf } from '../../../kernel/problem.js';
 import { monotonicNs } from '../job/monotonic.js';
 import { FrrSocket } from './frr-socket.js';
 import { LineCommand } from './line-command.js';
@@ -90,7 +89,7 @@ export class NodeWatch {
       await this.readState();
       await this.turns.take(() => this.readCounters());
     } catch (error) {
-      const why = messageOf(error);
+      const why = error instanceof Error ? error.message : String(error);
       if (!this.closed) this.tell({ reading: 'silent', node: this.index, atNs: monotonicNs(), why });
     } finally {
       this.polling = false;
