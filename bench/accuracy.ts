@@ -10,7 +10,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../src/kernel/problem.js';
+import { InputError } from '../src/core/problem.js';
 import { runFlowList } from '../src/simulator/flow/sharing/flow-list.js';
 import { runCongestion, type CongestionResult } from '../src/simulator/flow/fluid/congestion-run.js';
 import {

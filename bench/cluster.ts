@@ -125,7 +125,7 @@ function best(cluster: ClusterCase, repeats: number): ClusterCost {
 }
 
 function run(cluster: ClusterCase): ClusterCost {
-  const program = fileURLToPath(new URL('cluster-run.js', import.meta.url));
+  const program = fileURLToPath(new URL('./cluster-run.js', import.meta.url));
   const output = execFileSync(
     process.execPath,
     ['--max-old-space-size=8192', program, JSON.stringify(cluster)],

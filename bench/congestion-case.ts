@@ -8,8 +8,8 @@
  * what is left. Refused: congestion control other than DCQCN or none, loss per packet, losses of other kinds.
  */
 import { z } from 'zod';
-import { InputError, toPointer } from '../src/kernel/problem.js';
-import { BYTES_PER_NS_PER_GBPS } from '../src/kernel/units.js';
+import { InputError, toPointer } from '../src/core/problem.js';
+import { BYTES_PER_NS_PER_GBPS } from '../src/core/units.js';
 import type {
   CongestionFlow,
   CongestionLink,

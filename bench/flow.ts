@@ -11,7 +11,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { InputError } from '../src/kernel/problem.js';
+import { InputError } from '../src/core/problem.js';
 import {
   runFlowList,
   type FlowListResult,

@@ -5,8 +5,8 @@
  * 0.95 is inside our 95 % range. The mean over many seeds is compared with 1 + p·W + p²·R. Both leave out that the
  * peer loses NACKs as well (it would double the last term).
  */
-import { InputError } from '../src/kernel/problem.js';
-import { Prng } from '../src/kernel/prng.js';
+import { InputError } from '../src/core/problem.js';
+import { Prng } from '../src/core/prng.js';
 import {
   meanSentRatio,
   packetsPerLoss,

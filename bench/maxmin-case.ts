@@ -6,7 +6,7 @@
  * properties of how these files were recorded, not columns. JSON: rates of a few cases that can be solved by hand.
  */
 import { z } from 'zod';
-import { InputError } from '../src/kernel/problem.js';
+import { InputError } from '../src/core/problem.js';
 import type { ListedFlow } from '../src/simulator/flow/sharing/flow-list.js';
 
 /** Bytes/ns of every link of a CSV case. */

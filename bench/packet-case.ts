@@ -9,8 +9,8 @@
  * (83 for 83.84 at 100G); `rounding: 'peer'` does the same. Not modelled: queues, congestion control, loss, faults.
  */
 import { z } from 'zod';
-import { InputError, toPointer } from '../src/kernel/problem.js';
-import { BYTES_PER_NS_PER_GBPS } from '../src/kernel/units.js';
+import { InputError, toPointer } from '../src/core/problem.js';
+import { BYTES_PER_NS_PER_GBPS } from '../src/core/units.js';
 import type { ListedFlow } from '../src/simulator/flow/sharing/flow-list.js';
 
 const packetCase = z.object({

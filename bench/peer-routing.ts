@@ -5,7 +5,7 @@
  * Appleby, public domain) over source address, destination address and the two ports, seeded with the switch's id,
  * modulo the equal next hops in descending order of id.
  */
-import { mix32 } from '../src/kernel/prng.js';
+import { mix32 } from '../src/core/prng.js';
 
 interface Wiring {
   hosts: readonly number[];

@@ -20,7 +20,7 @@ import { GAME_DAY_ENTITIES } from './game-days/game-day.entity.js';
 import { GameDaysModule } from './game-days/game-days.module.js';
 import { GATE_ENTITIES } from './gates/gate.entity.js';
 import { GatesApiModule, GatesWorkerModule } from './gates/gates.module.js';
-import { EnvironmentError } from './kernel/problem.js';
+import { EnvironmentError } from './core/problem.js';
 import { describeApi } from './openapi.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { CONFIG, type Config } from './platform/config/config.js';

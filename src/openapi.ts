@@ -14,7 +14,7 @@ import {
   gameDayContinueSchema,
   gameDayNoteSchema,
 } from './game-days/game-days.controller.js';
-import { inputJsonSchema } from './kernel/schema-issues.js';
+import { inputJsonSchema } from './core/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { verdictSchema } from './runs/diagnoses/verdict-body.js';
 import { completeOperations } from './openapi-operations.js';

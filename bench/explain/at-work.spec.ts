@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
-import { InputError } from '../../src/kernel/problem.js';
+import { InputError } from '../../src/core/problem.js';
 import { attemptsAtWork } from './at-work.js';
 import { caseOf, type CorpusCase } from './corpus/case.js';
 import { FAULT_ENTRIES } from './corpus/entries.js';

@@ -4,8 +4,8 @@
  * A threshold that no queue reaches may be anything, so who drills it looks first where switches mark or pause at all. The
  * scene runs for some seconds without any fault, and each switch whose counter rises is a target, in random order.
  */
-import { InputError } from '../../src/kernel/problem.js';
-import type { Prng } from '../../src/kernel/prng.js';
+import { InputError } from '../../src/core/problem.js';
+import type { Prng } from '../../src/core/prng.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import type { Attempt, CorpusCase } from './corpus/case.js';
 import { caseRandom } from './corpus/seeds.js';

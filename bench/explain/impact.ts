@@ -7,7 +7,7 @@
  * (SONiC DOM thresholds: decibels, not tenths; a pre-FEC ratio a decade above its own past).
  */
 import { QUALITY, type Evidence, type Series } from '../../src/telemetry/series.js';
-import { jobId } from '../../src/kernel/elements.js';
+import { jobId } from '../../src/core/elements.js';
 import type { CaseRun } from './run-case.js';
 
 export interface Impact {

@@ -11,7 +11,7 @@ import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import { planDrill, type Plan, type PlannedFault } from '../../src/drill/plan.js';
 import { timeline } from '../../src/drill/walk.js';
-import { InputError } from '../../src/kernel/problem.js';
+import { InputError } from '../../src/core/problem.js';
 import type { Evidence } from '../../src/telemetry/series.js';
 import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';

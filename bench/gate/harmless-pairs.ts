@@ -4,7 +4,7 @@
  * The jobs' own paths are noise that both sides have: with other hash seeds, other switches or another random draw flows
  * meet elsewhere, and figures differ seed by seed although neither fabric is better.
  */
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { refuseFiles, type FabricDocument } from '../../src/experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
 import type { Experiment } from '../../src/experiments/definition/experiment.js';

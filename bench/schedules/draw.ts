@@ -1,8 +1,8 @@
 /** Schedules drawn by seed: every policy, zones whose clocks change in the month, windows of both kinds, outages, people. */
 import { scheduleSpecSchema, type ScheduleSpec } from '../../src/experiments/definition/schedule.js';
 import { rulesOf } from '../../src/experiments/definition/schedule-rules.js';
-import { InputError } from '../../src/kernel/problem.js';
-import { Prng } from '../../src/kernel/prng.js';
+import { InputError } from '../../src/core/problem.js';
+import { Prng } from '../../src/core/prng.js';
 
 /** The clocks are put forward in Berlin and Troll on 28 March, in New York on 14 March, in Casablanca twice; back in Santiago. */
 export const MONTH_FROM_MS = Date.UTC(2027, 2, 6);

@@ -4,7 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { contentDigest } from '../../src/platform/digest.js';
 import { ScheduleEntity } from '../../src/schedules/schedule.entity.js';
 import { rulesOf } from '../../src/experiments/definition/schedule-rules.js';

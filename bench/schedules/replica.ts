@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
-import { InputError } from '../../src/kernel/problem.js';
+import { InputError } from '../../src/core/problem.js';
 import { RUN_ENTITIES, RunEntity } from '../../src/runs/run.entity.js';
 import { recordTransition } from '../../src/runs/run-store.js';
 import { requestAbort } from '../../src/runs/runs.service.js';

@@ -6,7 +6,7 @@
  * counted. Not here: a database that loses what it has acknowledged.
  */
 import type { DataSource } from 'typeorm';
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../src/core/prng.js';
 
 export interface Replica {
   /** Ends it at once, whatever it is doing, and begins another in its place. */

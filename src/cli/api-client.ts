@@ -2,7 +2,7 @@
  * The command line's side of REST: requests, problems, live events.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { EnvironmentError } from '../kernel/problem.js';
+import { EnvironmentError } from '../core/problem.js';
 import { ProblemError } from './failure.js';
 
 export interface RunEventMessage {

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { existsSync, statSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { EnvironmentError, InputError } from '../core/problem.js';
 import { VERSION } from '../platform/version.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';

@@ -8,7 +8,7 @@ import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { evidenceRoom } from '../experiments/evidence-room.js';
 import { planExperiment } from '../experiments/planning.js';
 import type { Config } from '../platform/config/config.js';
-import { InputError, withPointer } from '../kernel/problem.js';
+import { InputError, withPointer } from '../core/problem.js';
 import { buildTopology } from '../topology/topology-spec.js';
 import { buildJobs } from '../workload/build-jobs.js';
 import type { ApiClient } from './api-client.js';

@@ -12,8 +12,8 @@ import type { FabricDocument } from '../experiments/definition/fabric-document.j
 import type { GameDay } from '../experiments/definition/game-day.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import type { Suite } from '../experiments/definition/suite.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { readTextFile } from './text-file.js';
 

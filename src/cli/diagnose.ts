@@ -11,8 +11,8 @@ import { examineEvidence, examineFabric, examinePast, type Window } from '../dri
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { fabricDriver } from '../fabrics/catalog.js';
-import { InputError } from '../kernel/problem.js';
-import { parseDurationNs } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { parseDurationNs } from '../core/units.js';
 import { verdictJson, verdictText } from '../reports/common/verdict.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';

@@ -1,8 +1,8 @@
 /** `fabrics running`, `fabrics log INSTANCE` and `fabrics down INSTANCE`: fabrics that are processes of their own here. */
 import { fabricProcesses } from '../fabrics/catalog.js';
 import type { FabricProcess } from '../fabrics/contract/fabric-processes.js';
-import { InputError } from '../kernel/problem.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { formatDurationNs } from '../core/units.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { RunView } from './api-client.js';
 import type { CommandContext } from './context.js';

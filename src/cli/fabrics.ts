@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { labBuilders } from '../fabrics/catalog.js';
 import { importedFabric } from '../experiments/definition/imported-fabric.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
 import type { CommandContext } from './context.js';

@@ -1,6 +1,6 @@
 /** From errors to lines and exit codes. */
 import { describe, expect, it } from '@jest/globals';
-import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { EnvironmentError, InputError } from '../core/problem.js';
 import { describeFailure, InterruptedError, ProblemError } from './failure.js';
 
 const problem = (status: number, body: ProblemError['problem'] = { detail: 'so it is' }) =>

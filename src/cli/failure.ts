@@ -1,7 +1,7 @@
 /**
  * From an error to what a person reads and a script gets: message on stderr, exit code.
  */
-import { EnvironmentError, formatIssue, InputError } from '../kernel/problem.js';
+import { EnvironmentError, formatIssue, InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { hintAsCommand } from './hints.js';
 

@@ -1,7 +1,7 @@
 /** `faults list|show KIND`: the catalogue, from the fault kinds themselves. Needs no server. */
 import type { Command } from 'commander';
 import { FAULT_KINDS, faultKind } from '../faults/catalog.js';
-import { inputJsonSchema } from '../kernel/schema-issues.js';
+import { inputJsonSchema } from '../core/schema-issues.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { examples } from './help.js';

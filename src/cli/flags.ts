@@ -1,8 +1,8 @@
 /**
  * Values of command-line flags: whole numbers and choices, refused with the valid ones.
  */
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 
 /** @throws InputError unless the text is a whole number from least to most */
 export function parseWhole(flag: string, text: string, least: number, most: number): number {

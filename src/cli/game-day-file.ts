@@ -7,7 +7,7 @@ import type { FabricDocument } from '../experiments/definition/fabric-document.j
 import { labelOf, type GameDay, type StageExperimentSpec } from '../experiments/definition/game-day.js';
 import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import { canonicalJson } from '../platform/digest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import {
   looksLikePath,
   pick,

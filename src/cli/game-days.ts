@@ -5,7 +5,7 @@ import { parseDocuments } from '../experiments/definition/document.js';
 import { locatorOf } from '../experiments/definition/load.js';
 import type { DayReport } from '../game-days/conduct/report.js';
 import { GAME_DAY_STATES } from '../game-days/conduct/stages.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { DOCUMENT_FORMATS } from '../reports/catalog.js';
 import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';

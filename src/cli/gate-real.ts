@@ -5,7 +5,7 @@
 import { fabricDriver, labBuilders } from '../fabrics/catalog.js';
 import type { Execute } from '../gates/conduct/conduct.js';
 import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { GateDrills } from './gate-drills.js';

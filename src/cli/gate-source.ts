@@ -4,8 +4,8 @@
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../experiments/definition/load.js';
 import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 import { checkFabric } from './check.js';
 import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';

@@ -13,7 +13,7 @@ import { isReal, refuseIncomparable, SIDES, type CheckedGate } from '../gates/co
 import { defaultThreads, executeOn, RunPool } from '../gates/conduct/pool.js';
 import { gateExitCode, type GateResult } from '../gate/result.js';
 import type { SuiteObjective } from '../gate/suite-objective.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { VERSION } from '../platform/version.js';
 import { GATE_FORMATS, gateFormat } from '../reports/catalog.js';
 import type { GateFormat, GateReportOptions } from '../reports/gate/format.js';

@@ -5,8 +5,8 @@
  * name, so that `--fabric NAME` finds it. A lab that is up and could not be stored stays up, and the error says so.
  */
 import { fabricDriver, labBuilders } from '../fabrics/catalog.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { EnvironmentError, InputError, messageOf } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { EnvironmentError, InputError, messageOf } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { readFabricReference } from './definitions.js';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { passedScorecard } from '../reports/testing/sample-scorecards.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { parseReportOutputs, writeOutputs } from './outputs.js';
 
 let folder: string;

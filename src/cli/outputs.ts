@@ -7,7 +7,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, parse, sep } from 'node:path';
 import { Option } from 'commander';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { REPORT_FORMATS, reportFormat } from '../reports/catalog.js';
 import type { ReportFormat, ReportOptions } from '../reports/common/report.js';
 import type { Scorecard } from '../scoring/scorecard.js';

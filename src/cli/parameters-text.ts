@@ -4,7 +4,7 @@
  * Inside, quantities are plain numbers; which unit one has is known to the schema of its kind and to nobody else.
  */
 import type { z } from 'zod';
-import { quantityWriter } from '../kernel/units.js';
+import { quantityWriter } from '../core/units.js';
 import type { AnyFaultKind } from '../faults/catalog.js';
 
 /** @param parameters as parsed by the kind's schema */

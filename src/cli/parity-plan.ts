@@ -8,7 +8,7 @@ import { unsupportedError, type PlanView } from '../drill/plan.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, type Loaded } from '../experiments/definition/load.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { Config } from '../platform/config/config.js';
 import type { ApiClient } from './api-client.js';
 import { planHere } from './check.js';

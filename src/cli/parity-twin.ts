@@ -2,7 +2,7 @@
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadFabric, type Loaded } from '../experiments/definition/load.js';
 import { fabricDriver } from '../fabrics/catalog.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { ApiClient } from './api-client.js';
 import type { FabricReference } from './definitions.js';
 

@@ -1,7 +1,7 @@
 /** `plan SCHEDULE` and `schedules next FILE`: the coming ticks of a schedule's file. Nothing is stored or asked for. */
 import { rulesOf } from '../experiments/definition/schedule-rules.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { formatDurationNs } from '../core/units.js';
 import { upcomingTicks, type Upcoming } from '../schedules/timing/upcoming.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';

@@ -5,7 +5,7 @@ import { effectNotes } from '../gates/conduct/effects.js';
 import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
 import { differencesOf } from '../gates/conduct/rounds.js';
 import { planExperiment } from '../experiments/planning.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { gateOf, readSides, type GateChoice } from './gate-source.js';

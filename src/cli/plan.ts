@@ -9,8 +9,8 @@ import {
 } from '../drill/plan.js';
 import { faultKind } from '../faults/catalog.js';
 import { parametersText } from './parameters-text.js';
-import { InputError } from '../kernel/problem.js';
-import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../core/units.js';
 import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { fetchFabric, planHere } from './check.js';

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
 import { parsePace } from '../fabrics/contract/pace.js';
-import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
+import { EnvironmentError, InputError, type InputIssue } from '../core/problem.js';
 import { repeatsJson, repeatsText } from '../reports/common/repeats.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, worstExit, type ExitCode } from '../scoring/exit-codes.js';

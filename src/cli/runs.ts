@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { ProblemError } from './failure.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { RUN_STATES, type Scorecard } from '../scoring/scorecard.js';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../test/support/definitions.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { isSchedule, readScheduleFile, type ScheduledExperiment } from './schedule-file.js';
 
 describe('a schedule file', () => {

@@ -8,8 +8,8 @@ import type { FabricDocument } from '../experiments/definition/fabric-document.j
 import type { GameDay } from '../experiments/definition/game-day.js';
 import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { readGameDay, type GameDayFile } from './game-day-file.js';
 import {
   looksLikePath,

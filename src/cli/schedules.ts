@@ -1,8 +1,8 @@
 /** `schedules list|show|create|delete|suspend|resume|next|ticks`. */
 import type { Command } from 'commander';
 import { nameSchema } from '../experiments/definition/experiment.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { SKIP_REASONS } from '../schedules/timing/decide.js';
 import type { Upcoming } from '../schedules/timing/upcoming.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

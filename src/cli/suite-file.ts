@@ -9,8 +9,8 @@ import type { FabricDocument } from '../experiments/definition/fabric-document.j
 import type { Loaded } from '../experiments/definition/load.js';
 import type { Suite } from '../experiments/definition/suite.js';
 import { parseSuiteObjectives } from '../gate/suite-objective.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { looksLikePath, pick, readDefinitions, splitReference, type FabricReference } from './definitions.js';
 
 export interface SuiteFile {

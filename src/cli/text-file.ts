@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 
 /** No definition or topology comes near this size. */
 const MOST_BYTES = 64 * 1024 * 1024;

@@ -5,7 +5,7 @@
  * what `plan` is for.
  */
 import type { Command } from 'commander';
-import { EnvironmentError, InputError, type InputIssue } from '../kernel/problem.js';
+import { EnvironmentError, InputError, type InputIssue } from '../core/problem.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { checkFabric, planHere } from './check.js';

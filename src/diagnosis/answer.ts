@@ -1,7 +1,7 @@
 /**
  * The verdict in plain words: one paragraph that a network engineer can act on.
  */
-import { elementName } from '../kernel/elements.js';
+import { elementName } from '../core/elements.js';
 import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
 import type { Context } from './features/context.js';

@@ -4,7 +4,7 @@
  * Every step is something the evidence shows, with the time at which it began; a step without evidence is left out,
  * so that a thin chain looks thin.
  */
-import { elementRef, jobId } from '../kernel/elements.js';
+import { elementRef, jobId } from '../core/elements.js';
 import { peerPort } from '../topology/model.js';
 import { describeChange, number, seconds } from './features/change.js';
 import type { Context } from './features/context.js';

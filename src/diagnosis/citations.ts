@@ -1,7 +1,7 @@
 /**
  * The evidence behind a culprit: which series to show a doubting engineer, those that changed and no others.
  */
-import { jobId } from '../kernel/elements.js';
+import { jobId } from '../core/elements.js';
 import type { MetricName } from '../telemetry/catalog.js';
 import type { Series } from '../telemetry/series.js';
 import { cite } from './features/change.js';

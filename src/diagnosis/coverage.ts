@@ -5,7 +5,7 @@
  * both directions can be compared, when an end told its speed, and when both its devices were heard. Missing is never healthy.
  */
 import type { Context } from './features/context.js';
-import { deviceId, jobId } from '../kernel/elements.js';
+import { deviceId, jobId } from '../core/elements.js';
 import { freshReachNs } from './features/samples.js';
 import { speedReachNs } from './features/speed.js';
 import type { EndObservation, LinkObservation } from './features/link-observation.js';

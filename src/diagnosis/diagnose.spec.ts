@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { QUALITY } from '../telemetry/series.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import type { Topology } from '../topology/model.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import type { MetricName } from '../telemetry/catalog.js';
 import { SeriesBuilder, seriesWith } from '../telemetry/series.js';
 import type { Series } from '../telemetry/series.js';

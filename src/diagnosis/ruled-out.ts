@@ -3,7 +3,7 @@
  *
  * Only alternatives with an observation against them are listed; one that merely lacks evidence is not ruled out.
  */
-import { elementRef, jobId } from '../kernel/elements.js';
+import { elementRef, jobId } from '../core/elements.js';
 import type { Context } from './features/context.js';
 import { number } from './features/change.js';
 import type { JobLoss } from './features/job-loss.js';

@@ -5,7 +5,7 @@
  * instant reverts come before applies, so that a link never counts as hurt twice.
  */
 import type { JobBoundary } from '../fabrics/contract/fabric.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { formatDurationNs } from '../core/units.js';
 import type { Plan, PlannedFault, PlannedImpairment, PlannedTrigger } from './plan.js';
 
 export interface Action {

@@ -3,7 +3,7 @@ import { refuseFiles, type FabricDocument } from '../experiments/definition/fabr
 import { loadFabric } from '../experiments/definition/load.js';
 import { openFabric } from '../fabrics/catalog.js';
 import { advancesTime, runsWorkload } from '../fabrics/contract/fabric.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { Evidence } from '../telemetry/series.js';
 import { fabricDocument } from '../../test/support/definitions.js';
 import { examineEvidence, examineFabric } from './examine.js';

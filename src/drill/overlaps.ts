@@ -5,8 +5,8 @@
  * the graver hides the lighter (nobody sees bit errors on a link that is down). Either way the drill is no trial of
  * the hidden one for as long as both hold, and no diagnosis could name it.
  */
-import { elementName } from '../kernel/elements.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { elementName } from '../core/elements.js';
+import { formatDurationNs } from '../core/units.js';
 import { impairedElement } from '../fabrics/contract/impairment.js';
 import type { Topology } from '../topology/model.js';
 import { portsOfElement } from '../scoring/fault-elements.js';

@@ -4,9 +4,9 @@
  * The plan is plain JSON and is stored with the run, so that what was previewed is what is injected. Everything
  * random in it comes from the run's seed.
  */
-import { InputError, withPointer, type InputIssue } from '../kernel/problem.js';
-import { Prng } from '../kernel/prng.js';
-import { formatDurationNs } from '../kernel/units.js';
+import { InputError, withPointer, type InputIssue } from '../core/problem.js';
+import { Prng } from '../core/prng.js';
+import { formatDurationNs } from '../core/units.js';
 import { faultKind } from '../faults/catalog.js';
 import { impairedElement, undoText } from '../fabrics/contract/impairment.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { PlannedFault } from './planned.js';
 import { checkReadable } from './readable.js';
 import { FakeFabric } from './testing/fake-fabric.js';

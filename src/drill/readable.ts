@@ -5,7 +5,7 @@
  * queues or a speed that is none is found by it, and belongs into the plan, not into a run. Nothing is changed.
  */
 import type { Fabric } from '../fabrics/contract/fabric.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { PlannedFault } from './planned.js';
 
 /** @throws InputError at the fault whose impairment the fabric can't read back */

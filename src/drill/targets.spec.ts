@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
 import { linkDown } from '../faults/link-down.js';
-import { InputError } from '../kernel/problem.js';
-import { Prng } from '../kernel/prng.js';
+import { InputError } from '../core/problem.js';
+import { Prng } from '../core/prng.js';
 import type { Fabric } from '../fabrics/contract/fabric.js';
 import { selectorSchema } from '../topology/selector.js';
 import { resolveTarget } from './targets.js';

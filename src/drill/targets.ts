@@ -3,11 +3,11 @@
  *
  * The topology's selectors know names, tiers and labels; which jobs use an element is asked of the fabric.
  */
-import { compileGlob } from '../kernel/glob.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, withPointer } from '../kernel/problem.js';
-import type { Prng } from '../kernel/prng.js';
-import { deviceId, nicId, portId } from '../kernel/elements.js';
+import { compileGlob } from '../core/glob.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, withPointer } from '../core/problem.js';
+import type { Prng } from '../core/prng.js';
+import { deviceId, nicId, portId } from '../core/elements.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import { resolveSelector, type SelectorPredicate } from '../topology/selector.js';
 import type { AnyFaultKind } from '../faults/catalog.js';

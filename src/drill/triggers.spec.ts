@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { oneWire, samplesOf, simulatedFabric } from '../../test/support/simulated-fabric.js';
 import { experimentSpecSchema } from '../experiments/definition/experiment.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { Evidence } from '../telemetry/series.js';
 import { planDrill, type Plan } from './plan.js';
 import { FakeFabric } from './testing/fake-fabric.js';

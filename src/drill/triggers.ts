@@ -6,8 +6,8 @@
  */
 import type { FaultSpec, TriggerSpec } from '../experiments/definition/experiment.js';
 import { watchesJobs, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 import { idealStepNs } from '../workload/closed-form.js';
 import type { Job } from '../workload/job.js';
 import type { PlannedTrigger } from './planned.js';

@@ -5,7 +5,7 @@
  * that. Reverting reads back again and compares with what was saved; an adapter's word alone is never believed. A
  * process that finds an open journal after a crash calls `revertEntry` with what the journal holds.
  */
-import { messageOf } from '../kernel/problem.js';
+import { messageOf } from '../core/problem.js';
 import type { ConfigurationSnapshot, Fabric } from '../fabrics/contract/fabric.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 

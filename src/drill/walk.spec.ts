@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Judgement } from './judge.js';
 import type { Plan } from './plan.js';

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeFabric } from '../drill/testing/fake-fabric.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
 import { PLANNED_ROW_BYTES } from '../telemetry/evidence-size.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';

@@ -9,7 +9,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { sizesEvidence, type Fabric } from '../fabrics/contract/fabric.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { Config } from '../platform/config/config.js';
 import { plannedBytes } from '../telemetry/evidence-size.js';
 

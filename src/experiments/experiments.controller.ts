@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { planView } from '../drill/plan.js';
 import { paceSchema } from '../fabrics/contract/pace.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';

@@ -2,8 +2,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { FAULT_KINDS, faultKindNames, type AnyFaultKind } from '../faults/catalog.js';
-import { inputJsonSchema } from '../kernel/schema-issues.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { inputJsonSchema } from '../core/schema-issues.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 
 function faultView(kind: AnyFaultKind): Record<string, unknown> {

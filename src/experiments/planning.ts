@@ -3,7 +3,7 @@
  */
 import { planDrill, type Plan } from '../drill/plan.js';
 import { openFabric } from '../fabrics/catalog.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { Experiment } from './definition/experiment.js';
 import type { FabricDocument } from './definition/fabric-document.js';
 import { withJobs } from './definition/stored.js';

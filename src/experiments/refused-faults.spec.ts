@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../test/support/definitions.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { loadDefinitions } from './definition/load.js';
 import { planExperiment } from './planning.js';
 

@@ -2,8 +2,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { inputJsonSchema } from '../kernel/schema-issues.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { inputJsonSchema } from '../core/schema-issues.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
 import { experimentSchema } from './definition/experiment.js';
 import { fabricDocumentSchema } from './definition/fabric-document.js';

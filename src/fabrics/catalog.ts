@@ -2,8 +2,8 @@
  * All fabrics: one line per driver, greppable and typed. The conformance suite runs over this list.
  */
 import type { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../core/problem.js';
+import { nearestHint } from '../core/nearest.js';
 import type { FabricDefinition, FabricSpec } from './contract/definition.js';
 import type { Fabric } from './contract/fabric.js';
 import type { FabricInstance, FabricProcesses } from './contract/fabric-processes.js';

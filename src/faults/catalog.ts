@@ -2,8 +2,8 @@
  * The fault catalogue: one explicit line per kind. CLI help, JSON Schema, OpenAPI, docs and the plan read it.
  */
 import type { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../core/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
 import type { FaultKind } from './fault.js';
 import { ecmpCollision } from './ecmp-collision.js';
 import { ecnMisconfig } from './ecn-misconfig.js';

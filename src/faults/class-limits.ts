@@ -4,8 +4,8 @@
  * A fault of a guard that the fabric does not have would be held for its time and change nothing; that belongs into the
  * plan, with what is in its way. A fabric that can't tell how it is set is not held to any of it.
  */
-import { listChoices } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 import type { CongestionDescription } from '../fabrics/contract/fabric.js';
 
 type Known = CongestionDescription | undefined;

@@ -8,8 +8,8 @@
  * Not modelled: weighted members, packet spraying, and a job that is told to use fewer QPs.
  */
 import { z } from 'zod';
-import { deviceId, linkId, portId } from '../kernel/elements.js';
-import { InputError } from '../kernel/problem.js';
+import { deviceId, linkId, portId } from '../core/elements.js';
+import { InputError } from '../core/problem.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import { peerPort, type Device, type Topology } from '../topology/model.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';

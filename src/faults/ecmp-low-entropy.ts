@@ -4,10 +4,10 @@
  * With more flows than uplinks at least one uplink gets ⌈flows / uplinks⌉ of them. Their rate is chosen so that all of
  * them fit when spread evenly (90 % of the uplinks), and so many on one link do not.
  */
-import { InputError } from '../kernel/problem.js';
-import { formatRateGbps } from '../kernel/units.js';
-import { nicId } from '../kernel/elements.js';
-import type { Prng } from '../kernel/prng.js';
+import { InputError } from '../core/problem.js';
+import { formatRateGbps } from '../core/units.js';
+import { nicId } from '../core/elements.js';
+import type { Prng } from '../core/prng.js';
 import { peerPort, type Device, type Nic, type Topology } from '../topology/model.js';
 import { portsRateGbps } from './parts.js';
 

@@ -8,8 +8,8 @@
  * Not modelled: marking that differs by queue or port of one switch.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { formatSizeBytes, sizeBytes } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { formatSizeBytes, sizeBytes } from '../core/units.js';
 import type { Device } from '../topology/model.js';
 import type { SwitchBuffering } from '../fabrics/contract/fabric.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';

@@ -5,7 +5,7 @@
  * scoring will compare the verdict with. It never touches a fabric.
  */
 import type { z } from 'zod';
-import type { Prng } from '../kernel/prng.js';
+import type { Prng } from '../core/prng.js';
 import type { ElementRef, ElementType } from '../telemetry/vocabulary.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';

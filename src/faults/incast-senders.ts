@@ -1,9 +1,9 @@
 /**
  * Who sends in an incast, and how much: drawn by the seed, refused beyond what hosts and ports can do.
  */
-import { InputError } from '../kernel/problem.js';
-import { formatRateGbps } from '../kernel/units.js';
-import type { Prng } from '../kernel/prng.js';
+import { InputError } from '../core/problem.js';
+import { formatRateGbps } from '../core/units.js';
+import type { Prng } from '../core/prng.js';
 import type { Nic, Topology } from '../topology/model.js';
 import type { FaultContext } from './fault.js';
 import { portsRateGbps } from './parts.js';

@@ -8,9 +8,9 @@
  * Not modelled: what the storage or the checkpoint does with the bytes; they are flows and nothing else.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { durationNs, formatRateGbps, formatSizeBytes, rateGbps, sizeBytes } from '../kernel/units.js';
-import { nicId } from '../kernel/elements.js';
+import { InputError } from '../core/problem.js';
+import { durationNs, formatRateGbps, formatSizeBytes, rateGbps, sizeBytes } from '../core/units.js';
+import { nicId } from '../core/elements.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Nic } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';

@@ -7,9 +7,9 @@
  * restart its consequence: truth says `node-down`. Not here: jobs that shrink, restarts that fail, gang scheduling.
  */
 import { z } from 'zod';
-import { deviceId, elementName, jobId } from '../kernel/elements.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { deviceId, elementName, jobId } from '../core/elements.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Topology } from '../topology/model.js';

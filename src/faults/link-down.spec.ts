@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
-import { InputError } from '../kernel/problem.js';
+import { Prng } from '../core/prng.js';
+import { InputError } from '../core/problem.js';
 import { parse } from 'yaml';
 import { METRICS } from '../telemetry/catalog.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';

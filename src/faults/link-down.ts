@@ -7,10 +7,10 @@
  * loss, and line cards that keep hashing to a member that has left.
  */
 import { z } from 'zod';
-import { durationNs } from '../kernel/units.js';
-import type { Prng } from '../kernel/prng.js';
-import { portId } from '../kernel/elements.js';
-import { InputError } from '../kernel/problem.js';
+import { durationNs } from '../core/units.js';
+import type { Prng } from '../core/prng.js';
+import { portId } from '../core/elements.js';
+import { InputError } from '../core/problem.js';
 import { lagOf } from '../topology/lag.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Link } from '../topology/model.js';

@@ -8,8 +8,8 @@
  * Not modelled: bursts, errors that come and go with temperature or vibration.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { portId } from '../kernel/elements.js';
+import { InputError } from '../core/problem.js';
+import { portId } from '../core/elements.js';
 import { codewordErrorRatio } from '../telemetry/fec.js';
 import type { Direction, Side } from '../telemetry/vocabulary.js';
 import type { Link, Topology } from '../topology/model.js';

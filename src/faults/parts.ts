@@ -1,9 +1,9 @@
 /**
  * What fault kinds share: the links, NICs and ends that a target means, and the names under which truth lists a link.
  */
-import { deviceId, elementName, nicId, portId, queueId } from '../kernel/elements.js';
-import { InputError } from '../kernel/problem.js';
-import type { Prng } from '../kernel/prng.js';
+import { deviceId, elementName, nicId, portId, queueId } from '../core/elements.js';
+import { InputError } from '../core/problem.js';
+import type { Prng } from '../core/prng.js';
 import type { CulpritKind, ElementRef, Side } from '../telemetry/vocabulary.js';
 import { peerPort, type Device, type Link, type Nic, type Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';

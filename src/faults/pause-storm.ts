@@ -8,7 +8,7 @@
  * Not modelled: a watchdog in the NIC itself.
  */
 import { z } from 'zod';
-import { durationNs } from '../kernel/units.js';
+import { durationNs } from '../core/units.js';
 import type { Nic } from '../topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';

@@ -8,8 +8,8 @@
  * Not modelled: which of these causes it is, since no counter here would tell them apart.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { formatRateGbps, rateGbps } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { formatRateGbps, rateGbps } from '../core/units.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Nic, Topology } from '../topology/model.js';
 import type { FaultKind, Symptom } from './fault.js';

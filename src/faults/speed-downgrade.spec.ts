@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
-import { InputError } from '../kernel/problem.js';
+import { Prng } from '../core/prng.js';
+import { InputError } from '../core/problem.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import { pciePayloadGbps, speedDowngrade } from './speed-downgrade.js';

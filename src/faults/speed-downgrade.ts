@@ -8,8 +8,8 @@
  * a FEC mode mismatch, which is no slow link but a dead one.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { formatRateGbps, rateGbps } from '../kernel/units.js';
+import { InputError } from '../core/problem.js';
+import { formatRateGbps, rateGbps } from '../core/units.js';
 import type { ElementRef, Side } from '../telemetry/vocabulary.js';
 import type { Link, Nic, Topology } from '../topology/model.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Prng } from '../kernel/prng.js';
-import { InputError } from '../kernel/problem.js';
+import { Prng } from '../core/prng.js';
+import { InputError } from '../core/problem.js';
 import { buildTopology, topologySchema } from '../topology/topology-spec.js';
 import { straggler } from './straggler.js';
 

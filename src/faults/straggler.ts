@@ -7,8 +7,8 @@
  * among the commonest causes. Not modelled: uneven work, garbage collection, slow data loading.
  */
 import { z } from 'zod';
-import { InputError } from '../kernel/problem.js';
-import { listChoices } from '../kernel/nearest.js';
+import { InputError } from '../core/problem.js';
+import { listChoices } from '../core/nearest.js';
 import type { ElementRef } from '../telemetry/vocabulary.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';

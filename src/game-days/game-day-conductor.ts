@@ -16,7 +16,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
-import { messageOf } from '../kernel/problem.js';
+import { messageOf } from '../core/problem.js';
 import { loadGameDay } from '../experiments/definition/load.js';
 import { evaluateObjective, parseObjective } from '../gate/objective.js';
 import { Unawaited } from '../platform/unawaited.js';

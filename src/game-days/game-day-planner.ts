@@ -8,8 +8,8 @@ import { loadExperiment, type Loaded, type LoadedFile } from '../experiments/def
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { withJobsAsWritten } from '../experiments/definition/stored.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { RunEntity } from '../runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
 import { dayItems, type DayItem } from './conduct/stage-plans.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { loadGameDay } from '../experiments/definition/load.js';
 import { formatPace, parsePace } from '../fabrics/contract/pace.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { ConflictError } from '../platform/problem/errors.js';
 import type { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';
 import { DiagnosesService } from '../runs/diagnoses/diagnoses.service.js';

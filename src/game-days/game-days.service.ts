@@ -5,8 +5,8 @@ import { DataSource, IsNull, type EntityManager, type Repository } from 'typeorm
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { GameDay } from '../experiments/definition/game-day.js';
 import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { Comparison, type GateDesign } from './comparison.js';
 import { planLooks } from './looks.js';
 import type { SeedRuns, SideRun } from './pairs.js';

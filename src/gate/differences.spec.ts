@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
+import { durationNs, rateGbps, sizeBytes } from '../core/units.js';
 import { specDifferences } from './differences.js';
 
 const schema = z.strictObject({

@@ -5,8 +5,8 @@
  * compared as parsed, so that another order, a default that was written out or another unit is no difference.
  */
 import type { z } from 'zod';
-import { schemaOfKey } from '../kernel/schema-walk.js';
-import { quantityWriter } from '../kernel/units.js';
+import { schemaOfKey } from '../core/schema-walk.js';
+import { quantityWriter } from '../core/units.js';
 import type { Topology } from '../topology/model.js';
 
 const LINES_MAX = 20;

@@ -1,5 +1,5 @@
 /** Bootstrap intervals (percentiles; Efron 1979) of what reports show. They decide nothing: the tests do. */
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 
 export interface Interval {
   mean: number;

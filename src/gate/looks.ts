@@ -7,7 +7,7 @@
  * most, without assuming anything about how looks depend on each other. A look at which even the worst outcome could not
  * be significant is left out.
  */
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { PAIRED, type SampleDesign } from './samples.js';
 
 export interface Look {

@@ -1,7 +1,7 @@
 /** Objectives: what is accepted, what is refused and how, and that an unknown value is never a pass. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
 import type { MetricValue, Scores } from '../scoring/scorecard.js';
 import {

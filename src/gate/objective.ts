@@ -6,9 +6,9 @@
  * is the end of its name, so a literal has none. A figure that could not be known makes the objective null, never
  * passed. Not modelled: arithmetic, several comparisons in one expression, comparison between two metrics.
  */
-import { InputError } from '../kernel/problem.js';
-import type { InputIssue } from '../kernel/problem.js';
-import { nearest, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../core/problem.js';
+import type { InputIssue } from '../core/problem.js';
+import { nearest, nearestHint } from '../core/nearest.js';
 import { SCORE_METRIC_DEFINITIONS, scoreMetricDefinition } from '../scoring/metric-catalog.js';
 import type { ScoreMetricDefinition } from '../scoring/metric-catalog.js';
 import { SCORE_NAMES } from '../scoring/scorecard.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import type { FamilyTest } from './family.js';
 import { canShow, permutationTests, smallestExchangeP, type TwoSamples } from './permutations.js';
 import { familyByDefinition } from './testing/family-by-definition.js';

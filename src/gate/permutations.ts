@@ -9,7 +9,7 @@
  * statistic is the difference of means over the root of the sum of squares, which no exchange changes: it orders choices as
  * Student's t does. It assumes that runs of one side do not depend on each other; common targets make it cautious.
  */
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { Family, type FamilyTest } from './family.js';
 import { MONTE_CARLO_DRAWS } from './sign-flips.js';
 

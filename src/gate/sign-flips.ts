@@ -9,7 +9,7 @@
  * defined also when all values are equal. Beyond 16 seeds 50 000 choices are drawn, and p counts the observed choice among
  * them, so that it is never too small.
  */
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { Family, type FamilyTest } from './family.js';
 
 /** Seeds up to which all choices of signs are gone through. */

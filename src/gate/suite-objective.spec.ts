@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { parseSuiteObjectives, type SuiteObjectiveSpec } from './suite-objective.js';
 
 const parse = (...specs: SuiteObjectiveSpec[]) => parseSuiteObjectives(specs, ['link-down', 'incast']);

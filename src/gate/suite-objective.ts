@@ -7,8 +7,8 @@
  * `{ expression, share }`: the candidate alone, at that share of the seeds (all of them, if left out). Both can be kept
  * to some experiments by `on`.
  */
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { GATE_FIGURES, gateFigure, type GateFigure } from './figures.js';
 import { exclude } from './contradiction.js';
 import { metricHint, parseObjectiveOn, type Objective, type Vocabulary } from './objective.js';

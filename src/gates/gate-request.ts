@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../experiments/definition/load.js';
-import { InputError, withPointer } from '../kernel/problem.js';
+import { InputError, withPointer } from '../core/problem.js';
 import { checkGate, isReal, SIDES, type CheckedGate } from './conduct/gate-input.js';
 import type { GateSources } from './gate.entity.js';
 

@@ -14,7 +14,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { EnvironmentError, messageOf } from '../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../core/problem.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import {

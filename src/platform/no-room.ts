@@ -1,5 +1,5 @@
 /** Temporary files that can't be made or written: the environment's fault, told with the way out. */
-import { EnvironmentError } from '../kernel/problem.js';
+import { EnvironmentError } from '../core/problem.js';
 
 /** @param what is written, in the plural, as the message begins with it */
 export const noRoom = (what: string, folder: string, error: unknown): EnvironmentError =>

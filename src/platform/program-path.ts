@@ -3,7 +3,7 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EnvironmentError } from '../kernel/problem.js';
+import { EnvironmentError } from '../core/problem.js';
 
 /** @param module `import.meta.url` of a module in the program's folder. @throws EnvironmentError when it is not built */
 export function programPath(name: string, module: string): string {

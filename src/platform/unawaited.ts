@@ -1,5 +1,5 @@
 /** Work that nobody waits for but the end of its process; what fails is told in the log. */
-import { messageOf } from '../kernel/problem.js';
+import { messageOf } from '../core/problem.js';
 
 export class Unawaited {
   private readonly working = new Set<Promise<void>>();

@@ -2,8 +2,8 @@
  * The catalogue of report formats, of runs, gates, parity checks and game days: one renderer a file, one line here. `--output` and the REST
  * report route read it.
  */
-import { InputError } from '../kernel/problem.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
+import { InputError } from '../core/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
 import type { ReportFormat } from './common/report.js';
 import type { DocumentFormat } from './document/format.js';
 import { documentHtml } from './document/html.js';

@@ -7,7 +7,7 @@
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
 import type { OutsideDiagnosis, PublishedAlignment, Scorecard } from '../scoring/scorecard.js';
 import type { Verdict } from '../diagnosis/verdict.js';
-import type { ElementRef } from '../kernel/elements.js';
+import type { ElementRef } from '../core/elements.js';
 import type { ReportFormat } from './common/report.js';
 
 const element = ({ type, id }: ElementRef) => ({ type, id });

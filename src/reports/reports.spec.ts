@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { SCORE_METRICS, type Scorecard } from '../scoring/scorecard.js';
 import { REPORT_FORMATS, reportFormat } from './catalog.js';
 import { reproduceCommand } from './common/report.js';

@@ -3,7 +3,7 @@ import { Body, Controller, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import type { Verdict } from '../diagnosis/verdict.js';
-import { durationNs } from '../kernel/units.js';
+import { durationNs } from '../core/units.js';
 import { parseBody } from '../platform/http/body.js';
 import { ARROW_TYPES, JSON_TYPES } from '../platform/http/media-types.js';
 import { parseQuery } from '../platform/http/page.js';

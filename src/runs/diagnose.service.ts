@@ -7,7 +7,7 @@ import { loadFabric } from '../experiments/definition/load.js';
 import { withJobsAsWritten } from '../experiments/definition/stored.js';
 import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { decodeEvidenceFile } from './evidence/arrow.js';
 import { readStored } from './evidence/stored-evidence.js';
 import { RunsService } from './runs.service.js';

@@ -8,7 +8,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { InputError, EnvironmentError, messageOf } from '../kernel/problem.js';
+import { InputError, EnvironmentError, messageOf } from '../core/problem.js';
 import type { Plan } from '../drill/plan.js';
 import { revertEntry } from '../drill/undo.js';
 import { runDrill, type DrillHooks } from '../drill/walk.js';

@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import { messageOf } from '../kernel/problem.js';
+import { messageOf } from '../core/problem.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
 import type { QueueWorker } from '../platform/queue/queue-backend.js';
 import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';

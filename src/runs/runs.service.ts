@@ -7,7 +7,7 @@ import { ExperimentsService, type FabricChoice } from '../experiments/experiment
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadExperiment } from '../experiments/definition/load.js';
 import { planExperiment } from '../experiments/planning.js';
-import { EnvironmentError, InputError } from '../kernel/problem.js';
+import { EnvironmentError, InputError } from '../core/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';

@@ -10,7 +10,7 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { ScheduleSpec } from '../experiments/definition/schedule.js';
-import { InputError, messageOf } from '../kernel/problem.js';
+import { InputError, messageOf } from '../core/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { through, Turnstile } from '../platform/turnstile.js';

@@ -13,7 +13,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { messageOf } from '../kernel/problem.js';
+import { messageOf } from '../core/problem.js';
 import { Unawaited } from '../platform/unawaited.js';
 import { RunsService } from '../runs/runs.service.js';
 import { SCHEDULES_AT_ONCE, ScheduleStore, type Settled } from './schedule-store.js';

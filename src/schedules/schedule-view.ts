@@ -1,5 +1,5 @@
 /** What others see of a schedule and of its ticks. */
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule, SEALED_DIGEST } from './stored-schedule.js';
 import { upcomingTicks, type Upcoming } from './timing/upcoming.js';

@@ -7,7 +7,7 @@ import { nameSchema } from '../experiments/definition/experiment.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';

@@ -8,7 +8,7 @@ import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { GameDaysModule } from '../game-days/game-days.module.js';
 import { GameDaysService } from '../game-days/game-days.service.js';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { RunsApiModule } from '../runs/runs.module.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
 import {

@@ -1,6 +1,6 @@
 /** Baseline health: healthy, sick for each reason, and not known. */
 import { describe, expect, it } from '@jest/globals';
-import { deviceId, portId } from '../kernel/elements.js';
+import { deviceId, portId } from '../core/elements.js';
 import { checkBaseline } from './baseline.js';
 import type { BaselineInput } from './baseline.js';
 import {

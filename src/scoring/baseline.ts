@@ -5,12 +5,12 @@
  * all ports up and at their rated speed; do devices of the same shape have the same number of next hops, and do they
  * keep it; do no error counters rise. Not modelled: sick optics that do not yet lose packets.
  */
-import { deviceId, portId } from '../kernel/elements.js';
+import { deviceId, portId } from '../core/elements.js';
 import { EvidenceIndex } from '../telemetry/series.js';
 import type { Evidence, Series } from '../telemetry/series.js';
 import type { Job } from '../workload/job.js';
 import type { Device, Topology } from '../topology/model.js';
-import { listChoices } from '../kernel/nearest.js';
+import { listChoices } from '../core/nearest.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from './profile.js';
 import { freshSamples, newestValue } from './samples.js';
 import { NS_PER_S } from './statistics.js';

@@ -1,6 +1,6 @@
 /** True change: states, events, rates, gauges and silence, against the noise of the series itself. */
 import { describe, expect, it } from '@jest/globals';
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { QUALITY, SeriesBuilder } from '../telemetry/series.js';
 import { changedAtNs } from './change.js';
 

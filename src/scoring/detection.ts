@@ -1,7 +1,7 @@
 /**
  * Time to detect: the first true change of anything that is told about what was faulted.
  */
-import { deviceId, nicId, portId, rankId } from '../kernel/elements.js';
+import { deviceId, nicId, portId, rankId } from '../core/elements.js';
 import { METRICS } from '../telemetry/catalog.js';
 import type { EvidenceIndex, Series } from '../telemetry/series.js';
 import { changedAtNs } from './change.js';

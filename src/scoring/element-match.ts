@@ -6,8 +6,8 @@
  * (too narrow), 0 for anything else. A pattern of traffic (`pattern:incast`) names the fault that it is as well as the
  * queue does. Ids are compared whole, with the topology; a similar name earns nothing.
  */
-import type { ElementRef } from '../kernel/elements.js';
-import { deviceId } from '../kernel/elements.js';
+import type { ElementRef } from '../core/elements.js';
+import { deviceId } from '../core/elements.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { portsOfElement, portsOfEntry } from './fault-elements.js';

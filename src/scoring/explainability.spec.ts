@@ -1,8 +1,8 @@
 /** Explainability: the ladder, ranking, evidence, abstaining and controls, by id and never by a similar name. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deviceId, portId } from '../kernel/elements.js';
-import type { ElementRef } from '../kernel/elements.js';
+import { deviceId, portId } from '../core/elements.js';
+import type { ElementRef } from '../core/elements.js';
 import type { Culprit } from '../diagnosis/verdict.js';
 import { elementCredit } from './element-match.js';
 import { explainabilityScore, scoreExplainability } from './explainability.js';

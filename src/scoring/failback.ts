@@ -6,7 +6,7 @@
  * links that had some before, and the installed next hops at their ends. Links of a host whose ranks the scheduler has
  * moved away are not expected to carry anything again: the job stays where it is well.
  */
-import { deviceId, portId } from '../kernel/elements.js';
+import { deviceId, portId } from '../core/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
 import type { FaultElements } from './fault-elements.js';

@@ -3,7 +3,7 @@
  *
  * Everything goes by element id and topology, never by parts of names: `leaf-1` and `leaf-10` are strangers.
  */
-import { deviceId, jobId, nicId, portId } from '../kernel/elements.js';
+import { deviceId, jobId, nicId, portId } from '../core/elements.js';
 import { metricDefinition } from '../telemetry/catalog.js';
 import type { EvidenceIndex, Series } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';

@@ -1,7 +1,7 @@
 /** Laws of the scores as a whole: bounded, blind to names, null without data, the same twice. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { linkId } from '../kernel/elements.js';
+import { linkId } from '../core/elements.js';
 import { scoringProfileSchema } from './profile.js';
 import { scoreRun } from './score.js';
 import { SCORE_METRICS, SCORE_NAMES } from './scorecard.js';

@@ -1,6 +1,6 @@
 /** Layers: what each reads off the evidence of a drill, and that it says so when it can't. */
 import { describe, expect, it } from '@jest/globals';
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import type { Evidence } from '../telemetry/series.js';
 import { layerReadings, NO_READINGS, type LayerInput } from './layers.js';
 import {

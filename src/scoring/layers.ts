@@ -6,7 +6,7 @@
  * where the score's figure waits for the next poll of bytes on the faulted links. What one fabric alone can tell (optical sensors, FEC) is left out
  * of the detection: the other could only lose.
  */
-import { jobId, portId } from '../kernel/elements.js';
+import { jobId, portId } from '../core/elements.js';
 import { metricDefinition } from '../telemetry/catalog.js';
 import { EvidenceIndex, type Series } from '../telemetry/series.js';
 import type { Job } from '../workload/job.js';

@@ -1,7 +1,7 @@
 /** Levels of figures that scatter: what chance explains is the level, what it does not is none. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
+import { Prng } from '../core/prng.js';
 import { Level, type Weighed } from './level.js';
 
 const around = (mean: number, scatter: number, count: number, seed: number): Weighed[] => {

@@ -5,9 +5,9 @@
  * among equal-cost members on the way up, and it still answers when a spine is dead. Members of a group are the
  * links by which one device leaves for the tier above (uplinks of a switch, ports of one NIC).
  */
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
-import { BYTES_PER_NS_PER_GBPS } from '../kernel/units.js';
+import { BYTES_PER_NS_PER_GBPS } from '../core/units.js';
 import type { Topology } from '../topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { faultElements } from './fault-elements.js';

@@ -7,7 +7,7 @@
  * adds depends on the others; its share is the mean over all orders in which they could have come (Shapley), and the
  * shares add up to one.
  */
-import { jobId } from '../kernel/elements.js';
+import { jobId } from '../core/elements.js';
 import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
 import type { Job } from '../workload/job.js';
 import { freshSamples } from './samples.js';

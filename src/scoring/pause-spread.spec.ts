@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import { EvidenceIndex } from '../telemetry/series.js';
 import { peerPort } from '../topology/model.js';
 import { pauseSpread } from './pause-spread.js';

@@ -7,7 +7,7 @@
  * one poll interval of the fault, it was paused for 1 % of the time more than in any interval before. Not modelled:
  * which priority waits, and whether two pauses of one interval were at the same moment.
  */
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import { peerPort, type Topology } from '../topology/model.js';
 import { Counter, freshSamples, pollSpans } from './samples.js';

@@ -7,7 +7,7 @@
  * baseline is quiet enough.
  */
 import { z } from 'zod';
-import { durationNs } from '../kernel/units.js';
+import { durationNs } from '../core/units.js';
 
 const share = z.number().min(0).max(1);
 const points = z.number().min(0).max(100);

@@ -1,7 +1,7 @@
 /** Recovery: figures that follow from the story, censoring, honest nulls, and a bounded, monotone score. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jobId, portId } from '../kernel/elements.js';
+import { jobId, portId } from '../core/elements.js';
 import { QUALITY } from '../telemetry/series.js';
 import { carriedJobBytes } from './link-traffic.js';
 import { EvidenceIndex } from '../telemetry/series.js';

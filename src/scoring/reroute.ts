@@ -8,7 +8,7 @@
  * before, less the capacity that is gone. Resolution is the poll interval; where route changes are logged, a reroute
  * is never before the last route left the dead links. Not knowable for a link without sibling.
  */
-import { portId } from '../kernel/elements.js';
+import { portId } from '../core/elements.js';
 import type { EvidenceIndex } from '../telemetry/series.js';
 import type { Topology } from '../topology/model.js';
 import type { FaultElements } from './fault-elements.js';

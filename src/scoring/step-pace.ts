@@ -10,7 +10,7 @@
  */
 import type { EvidenceIndex } from '../telemetry/series.js';
 import { QUALITY } from '../telemetry/series.js';
-import { jobId } from '../kernel/elements.js';
+import { jobId } from '../core/elements.js';
 import type { Job } from '../workload/job.js';
 import { freshSamples } from './samples.js';
 import type { Span } from './samples.js';

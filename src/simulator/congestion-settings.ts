@@ -9,7 +9,7 @@
  * Not modelled: egress thresholds.
  */
 import { z } from 'zod';
-import { BYTES_PER_NS_PER_GBPS, durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
+import { BYTES_PER_NS_PER_GBPS, durationNs, rateGbps, sizeBytes } from '../core/units.js';
 
 /** Rate that increases and queue lengths of the presets are given for, Gbps. */
 const PRESET_GBPS = 25;

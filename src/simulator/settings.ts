@@ -7,7 +7,7 @@
  * time: preamble, gap and FCS are part of the overheads. Queues, marking and pause: congestion-settings.ts.
  */
 import { z } from 'zod';
-import { durationNs, sizeBytes } from '../kernel/units.js';
+import { durationNs, sizeBytes } from '../core/units.js';
 import { congestionSettings } from './congestion-settings.js';
 
 /** 4.096 µs, the unit of the InfiniBand local ACK timeout. */

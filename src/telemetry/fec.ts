@@ -8,7 +8,7 @@
  * RS(528,514) ("KR4", IEEE 802.3 clause 91) has fewer check symbols and corrects up to 7: its cliff comes earlier.
  * Not modelled: error bursts and interleaving (which make a given ratio worse), transcoding and alignment overhead.
  */
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 
 export const FEC_SYMBOLS = 544;
 export const FEC_PAYLOAD_SYMBOLS = 514;

@@ -7,7 +7,7 @@
  * would need it (a figure, a culprit) can't be known.
  */
 import { z } from 'zod';
-import { durationNs } from '../kernel/units.js';
+import { durationNs } from '../core/units.js';
 import { METRICS, type MetricName } from './catalog.js';
 
 const ratio = z.number().min(0).max(1);

@@ -4,7 +4,7 @@
  * A fault says what it did and a verdict says what it found in the same terms, or they could not be compared. This
  * file must stay free of anything that tells how a fault is injected.
  */
-export type { ElementRef, ElementType } from '../kernel/elements.js';
+export type { ElementRef, ElementType } from '../core/elements.js';
 
 /** What can be the cause of lost training time. */
 export const CULPRIT_KINDS = [

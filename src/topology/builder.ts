@@ -6,9 +6,9 @@
  * attributes of a link (rail, plane, pod) follow its lower end.
  * Not modelled: breakout ports, MLAG peer links, NICs with more than two fabric ports.
  */
-import { linkId } from '../kernel/elements.js';
-import { nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { linkId } from '../core/elements.js';
+import { nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { Device, Gpu, Link, Nic, Port, Tier, Topology } from './model.js';
 import { reachabilityIssues } from './reachability.js';
 

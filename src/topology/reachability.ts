@@ -4,7 +4,7 @@
  * A fabric that fails here would strand flows without any fault. NICs whose ports lie in different planes are not
  * expected to reach each other; all others are, and the islands are named when they don't.
  */
-import type { InputIssue } from '../kernel/problem.js';
+import type { InputIssue } from '../core/problem.js';
 import type { Topology } from './model.js';
 import { RoutingGraph } from './routing/graph.js';
 import { RouteTable } from './routing/route-table.js';

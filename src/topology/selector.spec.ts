@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../kernel/prng.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { Prng } from '../core/prng.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { resolveSelector, selectorSchema, type SelectorPredicate } from './selector.js';
 import { buildTopology, topologySchema } from './topology-spec.js';
 

@@ -6,11 +6,11 @@
  * error that says how many each filter had left, never an empty drill.
  */
 import { z } from 'zod';
-import { compileGlob, isGlob } from '../kernel/glob.js';
-import { deviceId, elementName, nicId, portId, type ElementRef } from '../kernel/elements.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import type { Prng } from '../kernel/prng.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { compileGlob, isGlob } from '../core/glob.js';
+import { deviceId, elementName, nicId, portId, type ElementRef } from '../core/elements.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import type { Prng } from '../core/prng.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { peerPort, type Device, type Topology } from './model.js';
 
 const group = (what: string) => z.int().min(0).optional().describe(`only elements of this ${what}, from 0`);

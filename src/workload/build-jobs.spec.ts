@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { Topology } from '../topology/model.js';
 import { buildJobs } from './build-jobs.js';
 import { jobSchema, type JobInput } from './job-schema.js';

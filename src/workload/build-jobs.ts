@@ -4,8 +4,8 @@
  * Pinned jobs (explicit hosts or an offset) are placed first, the others in file order on what is free; the result
  * is in file order. All jobs are tried, so that one pass reports every mistake.
  */
-import { listChoices } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { Topology } from '../topology/model.js';
 import { parallelGroups, resolveParallelism, type Parallelism } from './groups.js';
 import { parseWorkload, type Workload } from './import-workload.js';

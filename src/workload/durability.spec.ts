@@ -2,7 +2,7 @@
  * Checkpoints and restarts as files say them.
  */
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { buildJobs } from './build-jobs.js';
 import { jobSchema, type JobInput } from './job-schema.js';
 import type { Job } from './job.js';

@@ -6,7 +6,7 @@
  * the r-th host in turn, to the NIC that lies at the position of its own, so that it stays on its rail where there is
  * one. Not modelled: sharded writes of different size, the storage's own disks, reading back over the fabric.
  */
-import { BYTES_PER_NS_PER_GBPS } from '../kernel/units.js';
+import { BYTES_PER_NS_PER_GBPS } from '../core/units.js';
 import type { Topology } from '../topology/model.js';
 import { DEFAULT_CHECKPOINT_NS, type CheckpointPlan, type RestartTimes } from './job.js';
 import type { JobDefinition } from './job-schema.js';

@@ -5,7 +5,7 @@
  * expert (one in each of those) form the data-within-expert groups over which expert gradients are reduced.
  * Source: Megatron-LM's default order tp-cp-ep-dp-pp. Not modelled: context parallelism, expert-tensor parallelism.
  */
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 
 export interface Parallelism {
   tensor: number;

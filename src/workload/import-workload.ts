@@ -6,8 +6,8 @@
  * the update time. Fields are parted by tabs or spaces. The column `dependency` is unused by the simulators that
  * read this format, and here. Refused: policies other than the two hybrid-transformer ones, whose groups differ.
  */
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { ParallelGroups, Parallelism } from './groups.js';
 import type { CollectiveKind } from './job.js';
 

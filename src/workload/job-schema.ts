@@ -6,7 +6,7 @@
  * reads and turns into `workload.text`; nothing in this room touches a disk.
  */
 import { z } from 'zod';
-import { durationNs, rateGbps, sizeBytes } from '../kernel/units.js';
+import { durationNs, rateGbps, sizeBytes } from '../core/units.js';
 import { COLLECTIVES, DEFAULT_RESTART } from './job.js';
 import { PLACEMENT_STRATEGIES } from './placement.js';
 

@@ -3,7 +3,7 @@
  *
  * Patterns name no part of a fabric and are not known here.
  */
-import { edgeId, deviceId, FABRIC_ID, jobId, nicId, portId, rankId } from '../kernel/elements.js';
+import { edgeId, deviceId, FABRIC_ID, jobId, nicId, portId, rankId } from '../core/elements.js';
 import type { Topology } from '../topology/model.js';
 import type { Job } from './job.js';
 

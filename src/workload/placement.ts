@@ -7,7 +7,7 @@
  * an offset: pinned jobs are placed first and may collide, which is an error; the others take what is free.
  * Not modelled: queues, preemption, fragmentation over time (a scheduler's business).
  */
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { peerPort, type Topology } from '../topology/model.js';
 import { selectNames } from './selectors.js';
 

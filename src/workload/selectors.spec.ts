@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import { selectNames } from './selectors.js';
 
 const names = ['llm-a', 'llm-b', 'etl'];

@@ -4,9 +4,9 @@
  * Patterns are those of kernel/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
  * empty choice: a drill on a mistyped job would pass without having looked.
  */
-import { compileGlob, isGlob } from '../kernel/glob.js';
-import { listChoices, nearestHint } from '../kernel/nearest.js';
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { compileGlob, isGlob } from '../core/glob.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 
 /** The names that patterns pick, each once: in the order of the patterns, within a pattern in the order of `names`. */
 export function selectNames(

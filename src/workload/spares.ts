@@ -5,7 +5,7 @@
  * out; so a host can take over when exactly these positions are free there, and none of its GPUs runs a rank of the
  * same job. Hosts without any rank are spares, those under the same leaves the better ones. Not modelled: ranks of one host that go to several.
  */
-import { listChoices } from '../kernel/nearest.js';
+import { listChoices } from '../core/nearest.js';
 import { peerPort, type Topology } from '../topology/model.js';
 
 /** GPU use of a fabric at some moment. */

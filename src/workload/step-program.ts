@@ -5,7 +5,7 @@
  * That is the shape of a gradient exchange which begins during the backward pass (bucketed data parallelism).
  * Not modelled: the slowdown of compute kernels by communication kernels on the same GPU.
  */
-import { InputError, type InputIssue } from '../kernel/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import type { ParallelGroups } from './groups.js';
 import type { StepDefinition } from './job-schema.js';
 import type { CollectiveOperation, StepOperation, StepProgram } from './job.js';

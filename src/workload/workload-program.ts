@@ -8,7 +8,7 @@
  * one operation, and all collectives share the lists of groups, so that a deep file stays small.
  * Not modelled: the pipeline's bubble (stages move together) and its interleaving.
  */
-import { InputError } from '../kernel/problem.js';
+import { InputError } from '../core/problem.js';
 import type { ParallelGroups } from './groups.js';
 import { keptBefore, type Workload, type WorkloadCollective, type WorkloadPhase } from './import-workload.js';
 import type { CollectiveOperation, StepOperation, StepProgram } from './job.js';

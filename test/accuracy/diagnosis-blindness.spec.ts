@@ -8,7 +8,7 @@ import { describe, expect, it } from '@jest/globals';
 import { diagnose } from '../../src/diagnosis/index.js';
 import type { Verdict } from '../../src/diagnosis/index.js';
 import { renameDevices } from '../../src/diagnosis/testing/rename.js';
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { runCase } from './diagnosis-cases.js';
 import type { CaseRequest, DiagnosisCase } from './diagnosis-cases.js';
 

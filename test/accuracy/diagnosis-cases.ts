@@ -5,7 +5,7 @@
  * how bad it is. The ranges are wide on purpose and owe nothing to the diagnoser's own table. The same request without
  * its faults is the counterfactual: same fabric, same seed, nothing injected.
  */
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import type { Evidence } from '../../src/telemetry/series.js';
 import type { ElementRef } from '../../src/telemetry/vocabulary.js';
 import type { Job } from '../../src/workload/job.js';
@@ -13,7 +13,7 @@ import type { Topology } from '../../src/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
 import type { CompiledFault, FaultKind } from '../../src/faults/fault.js';
 import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';
-import { elementName } from '../../src/kernel/elements.js';
+import { elementName } from '../../src/core/elements.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
 import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';

@@ -5,7 +5,7 @@
  * arXiv 2410.12588: from a tenth to several times slower), not what the diagnosis expects.
  */
 import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
-import type { Prng } from '../../src/kernel/prng.js';
+import type { Prng } from '../../src/core/prng.js';
 import type { ElementRef } from '../../src/telemetry/vocabulary.js';
 import type { Topology } from '../../src/topology/model.js';
 

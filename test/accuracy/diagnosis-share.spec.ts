@@ -6,7 +6,7 @@
  * that what one adds depends on the other; its share is the mean over both orders (Shapley), and shares add up to one.
  */
 import { describe, expect, it } from '@jest/globals';
-import { jobId } from '../../src/kernel/elements.js';
+import { jobId } from '../../src/core/elements.js';
 import { EvidenceIndex } from '../../src/telemetry/series.js';
 import { diagnose } from '../../src/diagnosis/index.js';
 import { runCase } from './diagnosis-cases.js';

@@ -9,7 +9,7 @@ import type { FabricDocument } from '../../src/experiments/definition/fabric-doc
 import { loadDefinitions, type LoadedFile } from '../../src/experiments/definition/load.js';
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import { planExperiment } from '../../src/experiments/planning.js';
-import { InputError } from '../../src/kernel/problem.js';
+import { InputError } from '../../src/core/problem.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { filesBelow, readSource } from '../support/source-tree.js';

@@ -10,7 +10,7 @@ import { grade } from '../../bench/explain/grade.js';
 import { runCase, runSeed, type CaseRun } from '../../bench/explain/run-case.js';
 import { diagnose, type DiagnosisInput, type Verdict } from '../../src/diagnosis/index.js';
 import { renameDevices } from '../../src/diagnosis/testing/rename.js';
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 
 /** The first small cases of each sort; 128 GPUs and more take long to simulate and are no blinder. */
 function firstCases(): CorpusCase[] {

@@ -9,7 +9,7 @@ import { describe, expect, it } from '@jest/globals';
 import { openFabric } from '../../src/fabrics/catalog.js';
 import { loadDefinitions } from '../../src/experiments/definition/load.js';
 import { FAULT_KINDS, faultKind } from '../../src/faults/catalog.js';
-import { Prng } from '../../src/kernel/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { changedAtNs } from '../../src/scoring/change.js';
 import { METRICS } from '../../src/telemetry/catalog.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';

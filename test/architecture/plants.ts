@@ -72,10 +72,10 @@ const blindness: Plant[] = [
 const purity: Plant[] = [
   plant('pure-without-nest', 'src/gate/planted-service.ts', importing('@nestjs/common')),
   plant('pure-without-nest', 'src/reports/planted-indirect.ts', importing('../kernel/planted-service.js'), {
-    'src/kernel/planted-service.ts': importing('@nestjs/common'),
+    'src/core/planted-service.ts': importing('@nestjs/common'),
   }),
   plant('pure-without-built-ins', 'src/simulator/planted-file-reader.ts', importing('node:fs')),
-  plant('pure-without-built-ins', 'src/kernel/planted-bare-name.ts', importing('fs')),
+  plant('pure-without-built-ins', 'src/core/planted-bare-name.ts', importing('fs')),
   plant('pure-packages-only-zod', 'src/topology/planted-package.ts', importing('yaml')),
   plant(
     'truth-is-types-only',
@@ -152,14 +152,14 @@ const edges: Plant[] = [
       'src/cli/planted-target.ts': target,
     },
   ),
-  plant('src-without-tests', 'src/kernel/planted-support.ts', importing('../../test/support/planted.js'), {
+  plant('src-without-tests', 'src/core/planted-support.ts', importing('../../test/support/planted.js'), {
     'test/support/planted.ts': target,
   }),
-  plant('src-without-tests', 'src/kernel/planted-spec-import.ts', importing('./planted-other.spec.js'), {
-    'src/kernel/planted-other.spec.ts': target,
+  plant('src-without-tests', 'src/core/planted-spec-import.ts', importing('./planted-other.spec.js'), {
+    'src/core/planted-other.spec.ts': target,
   }),
-  plant('src-without-tests', 'src/kernel/planted-testing-import.ts', importing('./testing/planted.js'), {
-    'src/kernel/testing/planted.ts': target,
+  plant('src-without-tests', 'src/core/planted-testing-import.ts', importing('./testing/planted.js'), {
+    'src/core/testing/planted.ts': target,
   }),
   plant(
     'corpus-without-diagnosis',
@@ -168,7 +168,7 @@ const edges: Plant[] = [
   ),
   plant(
     'specs-use-only-test-support',
-    'src/kernel/testing/suite.ts',
+    'src/core/testing/suite.ts',
     importing('../../../test/e2e/planted.js'),
     {
       'test/e2e/planted.ts': target,
@@ -176,7 +176,7 @@ const edges: Plant[] = [
   ),
   plant(
     'specs-use-only-test-support',
-    'src/kernel/planted-suite.spec.ts',
+    'src/core/planted-suite.spec.ts',
     importing('../../test/e2e/planted.js'),
     { 'test/e2e/planted.ts': target },
   ),

@@ -10,7 +10,7 @@ import { gameDaySchema } from '../../src/experiments/definition/game-day.js';
 import { scheduleSchema } from '../../src/experiments/definition/schedule.js';
 import { suiteSchema } from '../../src/experiments/definition/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
-import { inputJsonSchema } from '../../src/kernel/schema-issues.js';
+import { inputJsonSchema } from '../../src/core/schema-issues.js';
 import { METRICS } from '../../src/telemetry/catalog.js';
 import { CHECKOUT, readSource } from '../support/source-tree.js';
 

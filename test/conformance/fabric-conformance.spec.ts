@@ -16,7 +16,7 @@ import {
   impairmentSchema,
   type ImpairmentType,
 } from '../../src/fabrics/contract/impairment.js';
-import { InputError } from '../../src/kernel/problem.js';
+import { InputError } from '../../src/core/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';
 import { brokenDevices } from './broken-devices.js';

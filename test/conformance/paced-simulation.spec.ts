@@ -14,7 +14,7 @@ import { openPaced } from '../../src/fabrics/simulated/paced/open-paced.js';
 import type { PacedFabric } from '../../src/fabrics/simulated/paced/paced-fabric.js';
 import { PacedProcesses } from '../../src/fabrics/simulated/paced/processes.js';
 import type { JournalLine } from '../../src/fabrics/simulated/paced/record.js';
-import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { compileProgram, type ChildProgram } from '../support/child-program.js';
 import { fabricDocument } from '../support/definitions.js';
 import { bytesOf } from '../support/simulated-fabric.js';

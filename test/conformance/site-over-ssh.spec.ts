@@ -13,7 +13,7 @@ import { openFabric } from '../../src/fabrics/catalog.js';
 import type { Fabric } from '../../src/fabrics/contract/fabric.js';
 import { whyNoSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
 import { TimerActedError } from '../../src/fabrics/linux/undo/timers.js';
-import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { EvidenceIndex } from '../../src/telemetry/series.js';
 import { drillLab } from '../support/lab-drill.js';
 import { whyNoLab } from '../support/linux-lab.js';

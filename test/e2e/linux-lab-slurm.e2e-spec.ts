@@ -13,7 +13,7 @@ import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import { SlurmClient } from '../../src/fabrics/linux/slurm/slurm-client.js';
 import { startSlurm, whyNoSlurm, type Slurm } from '../../src/fabrics/linux/slurm/testing/small-slurm.js';
 import { LocalPlace } from '../../src/fabrics/linux/transport/place.js';
-import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { compileProgram, startProgram } from '../support/child-program.js';
 import type { Scorecard } from '../../src/scoring/scorecard.js';
 import { CHECKOUT, Cli } from '../support/cli.js';

@@ -9,7 +9,7 @@ import { openFabric } from '../../src/fabrics/catalog.js';
 import type { Fabric } from '../../src/fabrics/contract/fabric.js';
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';
-import { EnvironmentError } from '../../src/kernel/problem.js';
+import { EnvironmentError } from '../../src/core/problem.js';
 import { identityOf } from '../../src/platform/process-identity.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { inNamespace, labDefinition, labDown, labNamespaces, labUp, whyNoLab } from '../support/linux-lab.js';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startApp } from '../../src/app.module.js';
 import { loadConfig } from '../../src/platform/config/config.js';
-import { EnvironmentError, InputError } from '../../src/kernel/problem.js';
+import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from '../../src/reports/catalog.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { createTestDatabase, testHome } from '../support/database.js';

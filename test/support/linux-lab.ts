@@ -8,7 +8,7 @@ import { labBuilders } from '../../src/fabrics/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../src/fabrics/contract/definition.js';
 import { requireMachine } from '../../src/fabrics/linux/lab/requirements.js';
 import { requireUndoOutlivesUs } from '../../src/fabrics/linux/undo/container.js';
-import type { EnvironmentError } from '../../src/kernel/problem.js';
+import type { EnvironmentError } from '../../src/core/problem.js';
 
 /** Why there can be no lab here; undefined where there can. Prints it, since a skip must not be silent. */
 export function whyNoLab(what: string): string | undefined {

@@ -5,7 +5,7 @@
  */
 import type { DiagnosisInput, Verdict } from '../../../src/diagnosis/index.js';
 import { plainVerdict } from '../../../src/diagnosis/verdict.js';
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 import type { CulpritKind, ElementRef, Side } from '../../../src/telemetry/vocabulary.js';
 
 export interface Suspect {

@@ -4,7 +4,7 @@ import { createSimulatedFabric } from '../../../src/fabrics/simulated/create-sim
 import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
 import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
-import { Prng } from '../../../src/kernel/prng.js';
+import { Prng } from '../../../src/core/prng.js';
 import type { Topology } from '../../../src/topology/model.js';
 import { BASELINES } from './index.js';
 import { verdictOf } from './answer.js';

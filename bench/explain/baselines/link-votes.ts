@@ -6,7 +6,7 @@
  * spread over the shortest paths between the two NICs as ECMP would spread the traffic. A connection is bad when it stood
  * still, or else when it ran at less than half of its usual rate. Votes know no kinds: loss is what 007 looks for.
  */
-import { edgeId } from '../../../src/kernel/elements.js';
+import { edgeId } from '../../../src/core/elements.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
 import { EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
 import { peerPort, type Topology } from '../../../src/topology/model.js';

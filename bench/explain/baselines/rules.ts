@@ -6,7 +6,7 @@
  * codeword, a pre-FEC ratio past the KP4 limit, one per cent of the time paused, a tenth of the time stalled on PCIe, a
  * fifth slower than the peers, twice the deepest queue of the first polls. It weighs nothing, and compares no element with another.
  */
-import { elementName, elementRef } from '../../../src/kernel/elements.js';
+import { elementName, elementRef } from '../../../src/core/elements.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
 import { EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
 import type { CulpritKind } from '../../../src/telemetry/vocabulary.js';

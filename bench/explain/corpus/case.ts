@@ -7,8 +7,8 @@
  */
 import type { ExperimentSpec } from '../../../src/experiments/definition/experiment.js';
 import { experimentSpecSchema } from '../../../src/experiments/definition/experiment.js';
-import { InputError } from '../../../src/kernel/problem.js';
-import type { Prng } from '../../../src/kernel/prng.js';
+import { InputError } from '../../../src/core/problem.js';
+import type { Prng } from '../../../src/core/prng.js';
 import { CONTROL_WEIGHTS, STRAGGLER, type Control } from './control.js';
 import { between, weightedAt, type Weights } from './draw.js';
 import { entryAt } from './entries.js';

@@ -11,7 +11,7 @@
  * switch is one that marks or pauses there. They run without the other guard (lossy RoCE without PFC, or PFC without
  * DCQCN), which would hide the loss of the one; a small alpha needs both, and many senders (6.2 of Guo et al.).
  */
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
 import {
   anyNic,

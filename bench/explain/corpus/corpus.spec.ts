@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { FAULT_KINDS } from '../../../src/faults/catalog.js';
 import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
-import { InputError } from '../../../src/kernel/problem.js';
-import { Prng } from '../../../src/kernel/prng.js';
+import { InputError } from '../../../src/core/problem.js';
+import { Prng } from '../../../src/core/prng.js';
 import { buildTopology } from '../../../src/topology/topology-spec.js';
 import { buildJobs } from '../../../src/workload/build-jobs.js';
 import { caseOf, experimentOf } from './case.js';

@@ -1,5 +1,5 @@
 /** Draws that the corpus is made of: one of a list, by weight, in a range, evenly in the logarithm. */
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 
 export const pick = <T>(random: Prng, choices: readonly T[]): T => choices[random.below(choices.length)];
 

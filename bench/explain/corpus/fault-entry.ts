@@ -4,7 +4,7 @@
  * An entry names a kind of the fault catalogue and gives a target and parameters in the words of experiment files, so
  * that every case is an experiment anybody could write.
  */
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 import type { Family, Scene, SceneNeeds } from './scene.js';
 
 /** As the published anchors divide them: stated outright, seen in counters or traffic only, queues, and jobs moved. */

@@ -9,7 +9,7 @@
  * ratios from 1e-8 to above 1e-3 in the field, steady in time.
  * Not drawn: loss of a part of the packets without errors, for which there is no kind yet.
  */
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 import { between, logBetween, pick, whole } from './draw.js';
 import {
   anyLink,

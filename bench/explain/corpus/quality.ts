@@ -5,8 +5,8 @@
  * series of its own behind, and a device whose clock is off stamps all that it says earlier or later by the same amount
  * (up to half a second: hosts that synchronise over NTP through a congested network, or have lost their server).
  */
-import { elementName } from '../../../src/kernel/elements.js';
-import type { Prng } from '../../../src/kernel/prng.js';
+import { elementName } from '../../../src/core/elements.js';
+import type { Prng } from '../../../src/core/prng.js';
 import type { Evidence, Series } from '../../../src/telemetry/series.js';
 import type { Topology } from '../../../src/topology/model.js';
 import type { Weights } from './draw.js';

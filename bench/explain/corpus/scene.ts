@@ -8,7 +8,7 @@
  * Not drawn: mixed rates, several GPU types, inference traffic.
  */
 import type { FabricSpecInput } from '../../../src/fabrics/contract/definition.js';
-import type { Prng } from '../../../src/kernel/prng.js';
+import type { Prng } from '../../../src/core/prng.js';
 import { between, logBetween, pick, weighted, weightedAt, whole, type Weights } from './draw.js';
 
 export type Family = 'leaf-spine' | 'rail-optimised' | 'fat-tree' | 'dual-tor-dual-plane';

@@ -4,8 +4,8 @@
  * A figure reported on cases that somebody looked at while tuning is worth nothing. So the ranges are apart, each draws
  * from streams of its own, and a request that touches both is refused.
  */
-import { InputError } from '../../../src/kernel/problem.js';
-import { Prng } from '../../../src/kernel/prng.js';
+import { InputError } from '../../../src/core/problem.js';
+import { Prng } from '../../../src/core/prng.js';
 
 export type Purpose = 'tuning' | 'reporting';
 

@@ -6,7 +6,7 @@
  * the unit cube about evenly. Each seed still is one case whatever range it is asked in. Only what a case is about is drawn
  * like this; magnitudes, places and times are drawn at random.
  */
-import { hashText } from '../../../src/kernel/prng.js';
+import { hashText } from '../../../src/core/prng.js';
 import { purposeOf } from './seeds.js';
 
 const DIMENSIONS = ['sort', 'entry', 'second', 'size'] as const;

@@ -9,7 +9,7 @@ import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
 import { counterName } from '../../../src/fabrics/linux/lab/counter-name.js';
 import type { Lab, LabPort } from '../../../src/fabrics/linux/lab/lab.js';
 import { parseCounters } from '../../../src/fabrics/linux/telemetry/readings.js';
-import { portId } from '../../../src/kernel/elements.js';
+import { portId } from '../../../src/core/elements.js';
 
 export interface DropCount {
   /** Frames that arrived while the fault was in place. */

@@ -5,7 +5,7 @@
  * All are read off the evidence, with the instants at which settings were turned and given back. Routes and sessions are
  * logged when they change; bytes and stalls are as fine as their polls.
  */
-import { jobId } from '../../../src/kernel/elements.js';
+import { jobId } from '../../../src/core/elements.js';
 import { EvidenceIndex } from '../../../src/telemetry/series.js';
 import type { Yardstick } from '../../row.js';
 import { deviationsOff } from './drop-count.js';

@@ -5,7 +5,7 @@
  * why. Floors are those of the simulated corpus by class.
  */
 import { labBuilders } from '../../../src/fabrics/catalog.js';
-import { EnvironmentError } from '../../../src/kernel/problem.js';
+import { EnvironmentError } from '../../../src/core/problem.js';
 import type { BenchSection } from '../../../src/cli/bench-row.js';
 import { measured, unmeasured, type BenchRow, type Yardstick } from '../../row.js';
 import type { FaultClass } from '../corpus/fault-entry.js';

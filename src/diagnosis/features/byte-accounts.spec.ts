@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../../kernel/prng.js';
-import { edgeId, portId } from '../../kernel/elements.js';
+import { Prng } from '../../core/prng.js';
+import { edgeId, portId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { SeriesBuilder } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';

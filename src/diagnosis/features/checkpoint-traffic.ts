@@ -6,7 +6,7 @@
  * ends has no line yet; the step counter tells, and nothing is said about the time from then on.
  * Not modelled: ranks that have moved.
  */
-import { jobId } from '../../kernel/elements.js';
+import { jobId } from '../../core/elements.js';
 import type { Job } from '../../workload/job.js';
 import type { Context } from './context.js';
 import { freshSamples, type Column } from './samples.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { elementName } from '../../kernel/elements.js';
-import { Prng } from '../../kernel/prng.js';
+import { elementName } from '../../core/elements.js';
+import { Prng } from '../../core/prng.js';
 import { seriesWith } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import { diagnose } from '../index.js';

@@ -10,7 +10,7 @@
  * that repeats itself exactly, can't be told from clocks that are off; they are moved, and slack keeps that harmless.
  * Sources: NTP's usual errors under load; Huygens (Geng et al., NSDI 2018), which does the same with probes.
  */
-import { elementName } from '../../kernel/elements.js';
+import { elementName } from '../../core/elements.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Device, Link, Topology } from '../../topology/model.js';
 import { connectionsOf } from './byte-accounts.js';

@@ -6,7 +6,7 @@
  * with peers and not with the past keeps a heavier batch from looking like a slow host. Polls are grouped by their
  * nearest common instant, since hosts are not polled together. A job within one host has no peers to compare with.
  */
-import { rankId } from '../../kernel/elements.js';
+import { rankId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';

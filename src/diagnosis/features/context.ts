@@ -3,7 +3,7 @@
  *
  * Elements are walked by topology index and never by name, so that renaming a device can't change a verdict.
  */
-import { deviceId, nicId, portId } from '../../kernel/elements.js';
+import { deviceId, nicId, portId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { EvidenceIndex } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';

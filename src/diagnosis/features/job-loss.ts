@@ -10,7 +10,7 @@
  * that of the same company of jobs: one that starts takes its share of the links. A checkpoint is no part of the step
  * after it. A restart loses the time without processes, and the steps that have to be done again.
  */
-import { jobId } from '../../kernel/elements.js';
+import { jobId } from '../../core/elements.js';
 import type { Job } from '../../workload/job.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';

@@ -7,7 +7,7 @@
  * wires do, and a step that was long in computing is work: neither is a sign. Congestion that only slows is not looked
  * for here.
  */
-import { elementName } from '../../kernel/elements.js';
+import { elementName } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';

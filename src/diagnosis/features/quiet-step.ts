@@ -6,7 +6,7 @@
  * moves was watched over the whole step and stood: connections, and the loss counters of every NIC of the job. What was
  * not watched vouches for nothing.
  */
-import { jobId } from '../../kernel/elements.js';
+import { jobId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';

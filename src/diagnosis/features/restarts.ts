@@ -5,7 +5,7 @@
  * scheduler (else the last step end) says so. Checkpoints stand between steps and are no loss as long as they take what
  * they usually take.
  */
-import { jobId } from '../../kernel/elements.js';
+import { jobId } from '../../core/elements.js';
 import type { Job } from '../../workload/job.js';
 import type { Context, Interval } from './context.js';
 import { freshSamples, stateSpans } from './samples.js';

@@ -1,7 +1,7 @@
 /**
  * Robust statistics: a fault may fill much of the window, so means and standard deviations are of little use here.
  */
-import { selectSmallest } from '../../kernel/selection.js';
+import { selectSmallest } from '../../core/selection.js';
 import { Room } from './room.js';
 
 /** Linear-interpolated quantile of unsorted numbers; NaN when there are none. */

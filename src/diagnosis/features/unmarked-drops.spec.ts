@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { queueId } from '../../kernel/elements.js';
+import { queueId } from '../../core/elements.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import { evidenceOf, polled } from '../testing/polled.js';
 import { Context } from './context.js';

@@ -7,7 +7,7 @@
  * incast meets at the last link before one host instead.
  * Not modelled: collisions among the flows of the jobs themselves, which come and go with every run.
  */
-import { deviceId, elementName, elementRef, jobId, nicId, portId } from '../../kernel/elements.js';
+import { deviceId, elementName, elementRef, jobId, nicId, portId } from '../../core/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import { number, seconds } from '../features/change.js';

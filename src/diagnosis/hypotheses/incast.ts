@@ -7,7 +7,7 @@
  * the NIC pauses its switch; one flow that shares a link by bad luck has one sender and another hot link.
  * Not modelled: an incast that a job makes by its own collectives.
  */
-import { elementName, elementRef, nicId, portId, queueId } from '../../kernel/elements.js';
+import { elementName, elementRef, nicId, portId, queueId } from '../../core/elements.js';
 import type { ElementRef } from '../../telemetry/vocabulary.js';
 import { peerPort } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';

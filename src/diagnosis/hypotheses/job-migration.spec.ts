@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deviceId, jobId, portId } from '../../kernel/elements.js';
+import { deviceId, jobId, portId } from '../../core/elements.js';
 import { SeriesBuilder, seriesWith, type Series } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Job } from '../../workload/job.js';

@@ -6,7 +6,7 @@
  * ranks left, the move follows from that and the dead host is named instead, with the restart in its account.
  * Not modelled: jobs that leave several hosts at once for one reason; each is named by itself.
  */
-import { deviceId, elementRef, jobId, portId } from '../../kernel/elements.js';
+import { deviceId, elementRef, jobId, portId } from '../../core/elements.js';
 import type { Series } from '../../telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';

@@ -2,7 +2,7 @@
  * How the failures of a link are told, whatever their kind: the series at its two ends, what its ports said, and why
  * neither of its devices is to blame.
  */
-import { deviceId, elementRef, portId } from '../../kernel/elements.js';
+import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import { overlaps } from '../features/context.js';

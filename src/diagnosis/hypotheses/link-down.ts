@@ -4,7 +4,7 @@
  * Which of them it was is left to the table: every side is put forward with the same findings. A link whose port was
  * shut down before the window opened and never changed is out of service on purpose and no suspect.
  */
-import { elementRef } from '../../kernel/elements.js';
+import { elementRef } from '../../core/elements.js';
 import type { Context, Interval } from '../features/context.js';
 import { observeAllLinks } from '../features/link-observation.js';
 import type { LinkObservation } from '../features/link-observation.js';

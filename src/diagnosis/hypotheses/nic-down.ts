@@ -5,7 +5,7 @@
  * sits in the NIC or its slot. Told from cut cables by Occam and by simultaneity; from a dead host by the host, which
  * answers. Not modelled: a NIC with one port, whose death looks like a cut cable from outside.
  */
-import { elementRef, nicId } from '../../kernel/elements.js';
+import { elementRef, nicId } from '../../core/elements.js';
 import type { Nic } from '../../topology/model.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';

@@ -5,7 +5,7 @@
  * are down lives, however many of them there are. Told from a lost management connection by its neighbours, whose ports
  * stay up. Not modelled: a switch whose forwarding dies under a live management processor; it shows as dead links.
  */
-import { deviceId, elementRef } from '../../kernel/elements.js';
+import { deviceId, elementRef } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Series } from '../../telemetry/series.js';
 import { peerPort } from '../../topology/model.js';

@@ -5,7 +5,7 @@
  * Shown by bytes that leave and never arrive, or by a liveness session that fails under two healthy ports. Partial
  * loss looks the same in the byte counters; it is told apart later, when a fault kind for it exists.
  */
-import { elementName, elementRef, portId } from '../../kernel/elements.js';
+import { elementName, elementRef, portId } from '../../core/elements.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { portId } from '../../kernel/elements.js';
-import { Prng } from '../../kernel/prng.js';
+import { portId } from '../../core/elements.js';
+import { Prng } from '../../core/prng.js';
 import { QUALITY, SeriesBuilder } from '../../telemetry/series.js';
 import type { Series } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';

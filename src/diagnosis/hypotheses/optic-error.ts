@@ -6,7 +6,7 @@
  * changed is the device that sends. In the end the link flaps, so that flaps with errors before them are errors.
  * Not modelled: the electrical half of the receiving port, which looks like that of the sender.
  */
-import { elementName, elementRef, portId } from '../../kernel/elements.js';
+import { elementName, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import type { Direction } from '../../telemetry/vocabulary.js';
 import { number, seconds } from '../features/change.js';

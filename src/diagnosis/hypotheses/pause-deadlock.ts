@@ -5,7 +5,7 @@
  * al., SIGCOMM 2016, 4.2). It outlives the traffic that made it: only a watchdog, or a port that is taken down, ends it.
  * Not modelled: which routes made the circle.
  */
-import { elementRef, patternId, portId } from '../../kernel/elements.js';
+import { elementRef, patternId, portId } from '../../core/elements.js';
 import { seconds } from '../features/change.js';
 import type { Context } from '../features/context.js';
 import { observePauseLoops } from '../features/pause-loops.js';

@@ -4,7 +4,7 @@
  * A slow slot, a slow receiver and a pause storm all hold the switch port that feeds the NIC, and differ in what the NIC
  * waits for. Rivals are judged by the same findings.
  */
-import { elementRef, nicId, portId } from '../../kernel/elements.js';
+import { elementRef, nicId, portId } from '../../core/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Nic } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';

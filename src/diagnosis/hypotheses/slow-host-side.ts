@@ -6,7 +6,7 @@
  * network looks otherwise: there the switch pauses, and the NIC does not wait for its host. A receiver that is slow for
  * other reasons stalls on writes and never on reads: slow-receiver.ts. Not modelled: which lane or which generation it is.
  */
-import { deviceId, elementRef, nicId } from '../../kernel/elements.js';
+import { deviceId, elementRef, nicId } from '../../core/elements.js';
 import { peerPort } from '../../topology/model.js';
 import type { Series } from '../../telemetry/series.js';
 import type { Context, Interval } from '../features/context.js';

@@ -6,7 +6,7 @@
  * at once is the device's (a profile, a line card), by Occam. A slow host side leaves the gauge alone: slow-host-side.ts.
  * Not modelled: a link that was meant to run slower than its topology says.
  */
-import { deviceId, elementRef, portId } from '../../kernel/elements.js';
+import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../telemetry/catalog.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';

@@ -5,7 +5,7 @@
  * issue 12239: two of six members after a flap). The failure before it is a culprit of its own; this one begins where
  * that one ends. Not modelled: which process of the switch lost the route.
  */
-import { deviceId, elementRef, portId } from '../../kernel/elements.js';
+import { deviceId, elementRef, portId } from '../../core/elements.js';
 import { number, seconds } from '../features/change.js';
 import type { Context } from '../features/context.js';
 import { movedNothing } from '../features/queues.js';

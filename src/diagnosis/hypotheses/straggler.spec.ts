@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { rankId } from '../../kernel/elements.js';
-import { Prng } from '../../kernel/prng.js';
+import { rankId } from '../../core/elements.js';
+import { Prng } from '../../core/prng.js';
 import { SeriesBuilder } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Job } from '../../workload/job.js';

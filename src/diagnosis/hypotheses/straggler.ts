@@ -6,7 +6,7 @@
  * its peers compute as before. Network faults leave compute times alone.
  * Not modelled: work that is uneven by design; a host all of whose peers became slow with it.
  */
-import { deviceId, elementRef, jobId, rankId } from '../../kernel/elements.js';
+import { deviceId, elementRef, jobId, rankId } from '../../core/elements.js';
 import type { Series } from '../../telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import { compareWithPeers, observeCompute } from '../features/compute.js';

@@ -7,7 +7,7 @@
  * carry the same without any of it are the control, and so is the switch itself at other times.
  * Not modelled: settings that are wrong everywhere and always were; a switch without congestion, which shows nothing.
  */
-import { deviceId, elementRef, portId } from '../../kernel/elements.js';
+import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { Series } from '../../telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';

@@ -1,7 +1,7 @@
 /**
  * The same fabric and evidence under other device names, for the law that names carry no information.
  */
-import { linkId } from '../../kernel/elements.js';
+import { linkId } from '../../core/elements.js';
 import { seriesWith } from '../../telemetry/series.js';
 import type { Topology } from '../../topology/model.js';
 import type { DiagnosisInput } from '../index.js';

@@ -5,8 +5,8 @@
  * device at its own phase, and sends in bursts, so that honest counters disagree at any instant. Not modelled:
  * routing, transport, congestion; slow jobs are told by the spec.
  */
-import { deviceId, edgeId, jobId, nicId, portId } from '../../kernel/elements.js';
-import { Prng } from '../../kernel/prng.js';
+import { deviceId, edgeId, jobId, nicId, portId } from '../../core/elements.js';
+import { Prng } from '../../core/prng.js';
 import { SeriesBuilder, seriesWith } from '../../telemetry/series.js';
 import type { Evidence, Series } from '../../telemetry/series.js';
 import { peerPort } from '../../topology/model.js';

@@ -5,7 +5,7 @@
  * kind needs no change here.
  */
 import { z } from 'zod';
-import { durationNs } from '../../kernel/units.js';
+import { durationNs } from '../../core/units.js';
 import { selectorSchema } from '../../topology/selector.js';
 import { jobSchema } from '../../workload/job-schema.js';
 import { scoringProfileSchema, targetObjectives } from '../../scoring/profile.js';

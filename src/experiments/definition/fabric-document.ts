@@ -5,7 +5,7 @@
  * name while the file is loaded; `inlineFiles` does that and is the only place that reads other files.
  */
 import { z } from 'zod';
-import { InputError, toPointer } from '../../kernel/problem.js';
+import { InputError, toPointer } from '../../core/problem.js';
 import { fabricSpecSchema } from '../../fabrics/contract/definition.js';
 import { importTopology, TOPOLOGY_FORMATS, type TopologyFormat } from '../../topology/importers/index.js';
 import { API_VERSION, metadataSchema } from './experiment.js';

@@ -8,8 +8,8 @@
 import { FAULT_KINDS } from '../../faults/catalog.js';
 import { contradictionIssue } from '../../gate/contradiction.js';
 import { parseObjective, parseObjectives } from '../../gate/objective.js';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
 import { labelOf, waitsFor, type GameDay, type GameDaySpec, type StageSpec } from './game-day.js';
 
 /** @throws InputError with every mistake, at its place in the document */

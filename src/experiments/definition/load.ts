@@ -6,9 +6,9 @@
  * what gets stored: defaults may improve, a definition must not change under its owner.
  */
 import type { z } from 'zod';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
-import { describeIssues } from '../../kernel/schema-issues.js';
-import { InputError, toPointer, type InputIssue } from '../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { describeIssues } from '../../core/schema-issues.js';
+import { InputError, toPointer, type InputIssue } from '../../core/problem.js';
 import { planLooks } from '../../gate/looks.js';
 import { INDEPENDENT } from '../../gate/samples.js';
 import { parseObjectives } from '../../gate/objective.js';

@@ -4,8 +4,8 @@
  *
  * The same file is right or wrong on any day: ticks are tried over the years from a fixed date, not from now.
  */
-import { InputError, withPointer, type InputIssue } from '../../kernel/problem.js';
-import { formatDurationNs, NS_PER } from '../../kernel/units.js';
+import { InputError, withPointer, type InputIssue } from '../../core/problem.js';
+import { formatDurationNs, NS_PER } from '../../core/units.js';
 import { blackoutAt, firstOpenMs, type Blackout } from '../../schedules/timing/blackouts.js';
 import { parseCron, type Cron } from '../../schedules/timing/cron.js';
 import { nextTickMs, windowText, type Rules } from '../../schedules/timing/decide.js';

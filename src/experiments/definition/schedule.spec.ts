@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
 import { nextTickMs } from '../../schedules/timing/decide.js';
 import { refuseFiles } from './fabric-document.js';
 import { loadDefinitions } from './load.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { experimentDocument, yamlOf } from '../../../test/support/definitions.js';
 import { statedObjectives } from './experiment.js';
 import { refuseFiles } from './fabric-document.js';

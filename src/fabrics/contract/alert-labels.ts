@@ -6,9 +6,9 @@
  * alerts mean together.
  */
 import { z } from 'zod';
-import { parseElementId } from '../../kernel/elements.js';
-import type { ElementRef } from '../../kernel/elements.js';
-import { compileGlob } from '../../kernel/glob.js';
+import { parseElementId } from '../../core/elements.js';
+import type { ElementRef } from '../../core/elements.js';
+import { compileGlob } from '../../core/glob.js';
 import { CULPRIT_KINDS, SIDES } from '../../telemetry/vocabulary.js';
 import type { CulpritKind, Side } from '../../telemetry/vocabulary.js';
 import { elementTemplate, elementWith, labelValues } from './element-labels.js';

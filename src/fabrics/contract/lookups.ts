@@ -1,9 +1,9 @@
 /**
  * Elements that an impairment names, in the topology; an unknown one is refused with those that are nearest.
  */
-import { deviceId, elementName, jobId } from '../../kernel/elements.js';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
+import { deviceId, elementName, jobId } from '../../core/elements.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { InputError } from '../../core/problem.js';
 import type { Link, Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';
 

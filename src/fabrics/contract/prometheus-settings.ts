@@ -8,7 +8,7 @@
  * those that answer Prometheus' HTTP API.
  */
 import { z } from 'zod';
-import { durationNs } from '../../kernel/units.js';
+import { durationNs } from '../../core/units.js';
 import { METRICS, type MetricName } from '../../telemetry/catalog.js';
 import { elementTemplate, labelValues } from './element-labels.js';
 

@@ -5,8 +5,8 @@
  * its operators left it, damage included. What is up must be what the document says.
  */
 import { join } from 'node:path';
-import { listChoices } from '../../kernel/nearest.js';
-import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { listChoices } from '../../core/nearest.js';
+import { EnvironmentError, InputError } from '../../core/problem.js';
 import { contentDigest } from '../../platform/digest.js';
 import { buildJobs } from '../../workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';

@@ -5,7 +5,7 @@
  * reading back, and disarmed once the setting has been given back in the ordinary way. Impairments that turn one knob
  * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
  */
-import { EnvironmentError, InputError, messageOf } from '../../kernel/problem.js';
+import { EnvironmentError, InputError, messageOf } from '../../core/problem.js';
 import { ownIdentity } from '../../platform/process-identity.js';
 import type { Evidence } from '../../telemetry/series.js';
 import type { Job } from '../../workload/job.js';

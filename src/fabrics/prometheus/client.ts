@@ -6,7 +6,7 @@
  * bounded. Not modelled: streaming of large answers, several tenants.
  */
 import { z } from 'zod';
-import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../core/problem.js';
 import type { PrometheusSettings } from '../contract/prometheus-settings.js';
 
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024;

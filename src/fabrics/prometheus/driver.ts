@@ -4,7 +4,7 @@
  * Nothing can be injected here, so its map of capabilities is empty and every plan says so; `diagnose` is what it is for.
  * Its clock is the wall clock, counted from when it was opened; telemetry from before that can be asked for as well.
  */
-import { InputError, withPointer } from '../../kernel/problem.js';
+import { InputError, withPointer } from '../../core/problem.js';
 import { buildTopology } from '../../topology/topology-spec.js';
 import type { Topology } from '../../topology/model.js';
 import type { Evidence } from '../../telemetry/series.js';

@@ -6,8 +6,8 @@
  * was scraped; what was not scraped is missing. Of a query that computes (`rate(…)`) every step is a sample. States are
  * told when they change. Labels that name nothing on this fabric are left out, but not all of them may be.
  */
-import { InputError } from '../../kernel/problem.js';
-import { listChoices } from '../../kernel/nearest.js';
+import { InputError } from '../../core/problem.js';
+import { listChoices } from '../../core/nearest.js';
 import { metricDefinition } from '../../telemetry/catalog.js';
 import { SeriesBuilder, QUALITY, type Evidence, type Series } from '../../telemetry/series.js';
 import { elementWith } from '../contract/element-labels.js';

@@ -1,7 +1,7 @@
 /**
  * From a Fabric document to a simulator with jobs on it, in this process.
  */
-import { withPointer } from '../../kernel/problem.js';
+import { withPointer } from '../../core/problem.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../topology/topology-spec.js';
 import { buildJobs } from '../../workload/build-jobs.js';

@@ -5,7 +5,7 @@
  * again as it was. A load that has sent all it had to is still there until it is taken away.
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import { nicId } from '../../kernel/elements.js';
+import { nicId } from '../../core/elements.js';
 import type { Topology } from '../../topology/model.js';
 import type { Impairment } from '../contract/impairment.js';
 import { described, twoValued, type Control } from './control.js';

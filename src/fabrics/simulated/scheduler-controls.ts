@@ -4,8 +4,8 @@
  * An order is known by its job and the host to be left. Taking it back does not take the job back: it stays where it runs,
  * and what is proved by reading back is that no order stands.
  */
-import { deviceId } from '../../kernel/elements.js';
-import { InputError } from '../../kernel/problem.js';
+import { deviceId } from '../../core/elements.js';
+import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Topology } from '../../topology/model.js';
 import type { Impairment } from '../contract/impairment.js';

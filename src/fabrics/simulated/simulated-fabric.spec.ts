@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
 import type { Impairment } from '../contract/impairment.js';
 

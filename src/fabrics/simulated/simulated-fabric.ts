@@ -6,7 +6,7 @@
  * shut down before stays so. An id that was never applied here (a crash, another process) is reverted to what its
  * caller saved.
  */
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { EvidenceSize } from '../../telemetry/evidence-size.js';
 import type { Evidence } from '../../telemetry/series.js';

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { twoJobs } from '../../../test/support/simulated-fabric.js';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import type { CourseStoreOptions } from '../../telemetry/columns/course-store.js';
 import type { Series } from '../../telemetry/series.js';
 import { fabricSpecSchema } from '../contract/definition.js';

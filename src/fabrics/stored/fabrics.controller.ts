@@ -7,7 +7,7 @@ import { nameSchema } from '../../experiments/definition/experiment.js';
 import { refuseFiles, type FabricDocument } from '../../experiments/definition/fabric-document.js';
 import { importedFabric } from '../../experiments/definition/imported-fabric.js';
 import { loadDefinitions, loadFabric, type Loaded } from '../../experiments/definition/load.js';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { parseBody } from '../../platform/http/body.js';
 import { definitionText } from '../../platform/http/definition-body.js';
 import { YAML_TYPES } from '../../platform/http/media-types.js';

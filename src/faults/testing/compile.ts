@@ -1,9 +1,9 @@
 /**
  * Compiling a kind on a small fabric, and the issue with which it refuses, for specs.
  */
-import { Prng } from '../../kernel/prng.js';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
-import { elementRef } from '../../kernel/elements.js';
+import { Prng } from '../../core/prng.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import { elementRef } from '../../core/elements.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
 import type { Topology } from '../../topology/model.js';
 import type { Job } from '../../workload/job.js';

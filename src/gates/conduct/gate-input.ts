@@ -8,7 +8,7 @@ import { planLooks, type Look } from '../../gate/looks.js';
 import { INDEPENDENT, PAIRED, type SampleDesign } from '../../gate/samples.js';
 import { parseSuiteObjectives, type SuiteObjective } from '../../gate/suite-objective.js';
 import { unsupportedError } from '../../drill/plan.js';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
 import { planExperiment } from '../../experiments/planning.js';
 
 export const SIDES = ['baseline', 'candidate'] as const;

@@ -14,7 +14,7 @@ import type { Fabric } from '../../fabrics/contract/fabric.js';
 import { figureValues } from '../../gate/figures.js';
 import type { SideRun } from '../../gate/pairs.js';
 import type { SuiteObjective } from '../../gate/suite-objective.js';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { trainingPace } from '../../scoring/training.js';
 import { EvidenceIndex, type Evidence } from '../../telemetry/series.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { hideSecrets, loadConfig } from './config.js';
 import { VERSION } from '../version.js';
 

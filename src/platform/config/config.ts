@@ -7,8 +7,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
-import { listChoices, nearest } from '../../kernel/nearest.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import { listChoices, nearest } from '../../core/nearest.js';
 import { isLoopback, logLevels, type LogLevel, variables } from './variables.js';
 
 /** Injection token of the configuration in Nest modules. */

@@ -8,7 +8,7 @@ import {
   testHome,
   type TestDatabase,
 } from '../../../test/support/database.js';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import { VERSION } from '../version.js';
 import { type Database, openDatabase } from './database.js';
 import { findPostmaster } from './embedded/postmaster.js';

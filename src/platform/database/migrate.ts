@@ -7,7 +7,7 @@
  */
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { EnvironmentError, messageOf } from '../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../core/problem.js';
 import { hideSecrets } from '../config/config.js';
 import { VERSION } from '../version.js';
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
 import { createTestDatabase, testHome, type TestDatabase } from '../../../test/support/database.js';
-import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../core/problem.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { type Database, openDatabase } from '../database/database.js';

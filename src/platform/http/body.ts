@@ -2,8 +2,8 @@
  * Request bodies: JSON, or YAML as a user wrote it, checked against a schema.
  */
 import { z } from 'zod';
-import { InputError } from '../../kernel/problem.js';
-import { describeIssues } from '../../kernel/schema-issues.js';
+import { InputError } from '../../core/problem.js';
+import { describeIssues } from '../../core/schema-issues.js';
 import { refuseDeepNesting } from './nesting.js';
 
 /** @throws InputError with a pointer per mistake; an absent or empty body counts as not given */

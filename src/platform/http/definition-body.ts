@@ -3,7 +3,7 @@
  *
  * Both keep their line numbers in errors: JSON is read as it was sent.
  */
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { YAML_TYPES } from './media-types.js';
 import { refuseDeepNesting } from './nesting.js';
 import { rawJsonOf } from './raw-json.js';

@@ -2,7 +2,7 @@
  * The `Idempotency-Key` of a request: a text of the client's own, by which a repeated request is known for a day.
  */
 import type { FindOptionsWhere, Repository } from 'typeorm';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { ConflictError } from '../problem/errors.js';
 
 /** For how long a key is known, as an interval of PostgreSQL. */

@@ -1,7 +1,7 @@
 /** Bodies that are nested too deeply are the sender's mistake, not ours. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { parseBody } from './body.js';
 import { definitionText } from './definition-body.js';
 

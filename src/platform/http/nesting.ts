@@ -4,7 +4,7 @@
  * The JSON parser takes any depth, but what follows it (schema, re-serialising, YAML) recurses and would run out of
  * stack, which would look like a bug of ours. No document of ours comes near the bound.
  */
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 
 const MOST_LEVELS = 100;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { decodeCursor, encodeCursor, nextLink, pageQuery, parseQuery } from './page.js';
 
 const schema = z.strictObject({ ...pageQuery, state: z.enum(['passed', 'failed']).optional() });

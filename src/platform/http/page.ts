@@ -6,9 +6,9 @@
  * list everything.
  */
 import { z } from 'zod';
-import { InputError } from '../../kernel/problem.js';
-import { listChoices, nearestHint } from '../../kernel/nearest.js';
-import { describeIssues } from '../../kernel/schema-issues.js';
+import { InputError } from '../../core/problem.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { describeIssues } from '../../core/schema-issues.js';
 import { isUuid } from './uuid.js';
 
 export interface Cursor {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { compileProgram, startProgram } from '../../../test/support/child-program.js';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import { createLogger, NestLogger } from './logger.js';
 
 function collect(logLevel: 'info' | 'debug'): { lines: () => Record<string, unknown>[]; nest: NestLogger } {

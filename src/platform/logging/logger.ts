@@ -6,7 +6,7 @@
  */
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, stdSerializers, stdTimeFunctions, type Logger } from 'pino';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import type { Config } from '../config/config.js';
 
 export type { Logger };

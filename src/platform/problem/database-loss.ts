@@ -5,7 +5,7 @@
  * 57P01 to 57P03 a shutdown, a crash and a server that does not take connections yet), or by the words of the driver,
  * which gives some of its errors no code. A query that fails on a server that answers is not meant.
  */
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',

@@ -1,7 +1,7 @@
 import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
 import { QueryFailedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { EnvironmentError, InputError } from '../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../core/problem.js';
 import { ConflictError, NotFoundError } from './errors.js';
 import { toProblem } from './problem.js';
 

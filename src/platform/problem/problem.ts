@@ -6,7 +6,7 @@
  */
 import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
-import { EnvironmentError, InputError, type InputIssue } from '../../kernel/problem.js';
+import { EnvironmentError, InputError, type InputIssue } from '../../core/problem.js';
 import { databaseLoss } from './database-loss.js';
 import { ConflictError, NotFoundError } from './errors.js';
 

@@ -7,7 +7,7 @@
  * It is opened when it is first used: most processes have no gate.
  */
 import type { Job, JobsOptions } from 'bullmq';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import type { Config } from '../config/config.js';
 import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
 import { QueueMembers } from './queue-members.js';

@@ -17,7 +17,7 @@ import {
 } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { EnvironmentError, messageOf } from '../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../core/problem.js';
 import { hideSecrets, type Config } from '../config/config.js';
 
 /** Schema of the queue's tables; it keeps its own ledger and never touches ours. */

@@ -5,7 +5,7 @@
  * the jobs under way. A job whose end is not told in time is only handed out once more.
  */
 import type { Job } from 'bullmq';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import type { Backend, Connected, QueueWorker, WorkerSettings } from './queue-backend.js';
 
 /** An orderly end takes milliseconds. */

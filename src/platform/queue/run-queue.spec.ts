@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compileProgram, startProgram } from '../../../test/support/child-program.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { findProgram, startRedis, type TestRedis } from '../../../test/support/redis.js';
-import { EnvironmentError } from '../../kernel/problem.js';
+import { EnvironmentError } from '../../core/problem.js';
 import { openRunQueue, type RunQueue } from './run-queue.js';
 
 jest.setTimeout(60_000);

@@ -4,7 +4,7 @@
  * A figure that could not be known is written as such, never as 0. Numbers keep four significant digits: more would
  * pretend to a precision that poll intervals do not give; the JSON format has them in full.
  */
-import { formatDurationNs } from '../../kernel/units.js';
+import { formatDurationNs } from '../../core/units.js';
 import { SCORE_METRIC_DEFINITIONS, scoreMetricDefinition } from '../../scoring/metric-catalog.js';
 import type { ScoreMetricDefinition } from '../../scoring/metric-catalog.js';
 import type {

@@ -12,7 +12,7 @@ import { runCounterfactual } from '../../drill/counterfactual.js';
 import { scoreDiagnosis } from '../../drill/judge.js';
 import { knownElements } from '../../workload/known-elements.js';
 import { openFabric } from '../../fabrics/catalog.js';
-import { portId, deviceId, nicId } from '../../kernel/elements.js';
+import { portId, deviceId, nicId } from '../../core/elements.js';
 import type { Cursor } from '../../platform/http/page.js';
 import { isUuid } from '../../platform/http/uuid.js';
 import { NotFoundError } from '../../platform/problem/errors.js';

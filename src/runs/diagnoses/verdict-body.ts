@@ -7,9 +7,9 @@
  */
 import { z } from 'zod';
 import type { Verdict } from '../../diagnosis/verdict.js';
-import { ELEMENT_TYPES } from '../../kernel/elements.js';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
-import { nearestHint } from '../../kernel/nearest.js';
+import { ELEMENT_TYPES } from '../../core/elements.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import { nearestHint } from '../../core/nearest.js';
 import { CULPRIT_KINDS, SIDES, type Direction } from '../../telemetry/vocabulary.js';
 
 const text = z.string().max(10_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { parseCron } from './cron.js';
 
 function problemOf(text: string): string {

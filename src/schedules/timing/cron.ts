@@ -6,8 +6,8 @@
  * `H` and `@daily` are refused: each means something else in some program. What an expression means on days when the
  * clocks change is said in occurrences.ts.
  */
-import { nearestHint } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
+import { nearestHint } from '../../core/nearest.js';
+import { InputError } from '../../core/problem.js';
 
 export interface Cron {
   /** As written. */

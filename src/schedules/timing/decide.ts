@@ -6,8 +6,8 @@
  * many are looked at together, after an outage, makes no difference but one: of ticks that were missed, `runOnce` makes
  * up for the last, if none that is due follows it.
  */
-import { hashText } from '../../kernel/prng.js';
-import { formatDurationNs } from '../../kernel/units.js';
+import { hashText } from '../../core/prng.js';
+import { formatDurationNs } from '../../core/units.js';
 import { abortsAt, blackoutAt, nextAbortMs, type Blackout, type Entered } from './blackouts.js';
 import type { Cron } from './cron.js';
 import { nextOccurrence } from './occurrences.js';

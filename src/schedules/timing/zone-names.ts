@@ -4,8 +4,8 @@
  * The runtime's Intl decides what is a zone (ICU with the IANA database), with two exceptions: offsets, and abbreviations
  * such as `BST`, which ICU takes for Dhaka. Neither is a place whose clocks are known, and other runtimes refuse them.
  */
-import { editDistance, listChoices, nearest } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
+import { editDistance, listChoices, nearest } from '../../core/nearest.js';
+import { InputError } from '../../core/problem.js';
 import { isKnown } from './zone.js';
 
 /** @throws InputError with the nearest name */

@@ -2,7 +2,7 @@
  * A drill made by hand for the scoring specs: two leaves, three spines, an exposed and a bystander job, one uplink
  * cut at 20 s and repaired at 40 s, 60 s in all. Every figure follows from the few numbers in `Story`.
  */
-import { deviceId, edgeId, jobId, linkId, portId } from '../../kernel/elements.js';
+import { deviceId, edgeId, jobId, linkId, portId } from '../../core/elements.js';
 import { SeriesBuilder } from '../../telemetry/series.js';
 import type { Evidence } from '../../telemetry/series.js';
 import { buildTopology, topologySchema } from '../../topology/topology-spec.js';

@@ -4,7 +4,7 @@
  * Slots are recycled, so nothing is allocated per event once the arrays have grown. Same insertions, same order:
  * the byte-for-byte repeatability of a run rests on this file.
  */
-import { IndexedHeap } from '../../kernel/heap.js';
+import { IndexedHeap } from '../../core/heap.js';
 
 export class EventQueue {
   private readonly heap = new IndexedHeap();

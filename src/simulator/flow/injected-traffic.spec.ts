@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import {
   bytesOf,
   flowSimulator,

@@ -6,9 +6,9 @@
  * has sent its bytes, or whose QPs have given up, is done.
  * Not modelled: what the receiver answers, beyond ACKs.
  */
-import { listChoices } from '../../kernel/nearest.js';
-import { InputError } from '../../kernel/problem.js';
-import { BYTES_PER_NS_PER_GBPS } from '../../kernel/units.js';
+import { listChoices } from '../../core/nearest.js';
+import { InputError } from '../../core/problem.js';
+import { BYTES_PER_NS_PER_GBPS } from '../../core/units.js';
 import { packetBytes } from '../settings.js';
 import type { Connections } from './transport/connections.js';
 import type { Counters } from './polls/counters.js';

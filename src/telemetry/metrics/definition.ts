@@ -1,7 +1,7 @@
 /**
  * What the catalogue says of a metric: which element it belongs to, what kind of number it is, where it is read.
  */
-import type { ElementType } from '../../kernel/elements.js';
+import type { ElementType } from '../../core/elements.js';
 
 export type MetricKind = 'gauge' | 'counter' | 'state';
 /** `poll`: at the source's interval. `on-change`: at the instant of change, plus one sample at the start. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { peerPort, type Topology } from '../model.js';
 import { RoutingGraph } from '../routing/graph.js';
 import { nodeSeeds } from '../routing/hash.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import type { Topology } from '../model.js';
 import { buildTopology, topologySchema } from '../topology-spec.js';
 

@@ -6,8 +6,8 @@
  * rail, plane and pod are inferred where they are not written.
  */
 import { z } from 'zod';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
-import { durationNs, rateGbps } from '../../kernel/units.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import { durationNs, rateGbps } from '../../core/units.js';
 import { TopologyBuilder } from '../builder.js';
 import {
   planeOf,

@@ -4,8 +4,8 @@
  * A description does not list NICs; it names them where they are plugged in. This collects the names, checks that
  * they make sense together (no gaps, no NIC that is both single- and dual-port), and gives each its port name.
  */
-import { listChoices } from '../../kernel/nearest.js';
-import type { InputIssue } from '../../kernel/problem.js';
+import { listChoices } from '../../core/nearest.js';
+import type { InputIssue } from '../../core/problem.js';
 import type { Attachment } from '../infer.js';
 
 /** A NIC's named ports; 'whole' is the NIC named without a port. */

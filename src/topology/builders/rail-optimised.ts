@@ -6,7 +6,7 @@
  * spines; on a spine leaves in order. Not modelled: rail-only fabrics without spines, which need a relay GPU.
  */
 import { z } from 'zod';
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { TopologyBuilder } from '../builder.js';
 import type { Topology } from '../model.js';
 import { connectHost, connectSwitches, count, hostKeys, interiorOf, linkKeys, upTo } from './shape.js';

@@ -5,7 +5,7 @@
  * to the NVSwitch.
  */
 import { z } from 'zod';
-import { durationNs, rateGbps } from '../../kernel/units.js';
+import { durationNs, rateGbps } from '../../core/units.js';
 import type { HostInterior, TopologyBuilder } from '../builder.js';
 
 /** Schema: a whole number from `least` to `most`. */

@@ -5,7 +5,7 @@
  * their ids, hosts `host-N`, all from 1, NICs from 0. A NIC with two links becomes dual-port, its ports in the order
  * of the switches' ids.
  */
-import { InputError, toPointer, type InputIssue } from '../../kernel/problem.js';
+import { InputError, toPointer, type InputIssue } from '../../core/problem.js';
 import { switchLevels, tierOfLevel } from '../infer.js';
 import { buildTopology, topologySchema } from '../topology-spec.js';
 import { lineError, type ExplicitSource, type LinkRow } from './topology-text.js';

@@ -6,8 +6,8 @@
  * server's scale-up network and no part of the fabric.
  * Source of the format: SimAI's topology generator. Not kept: the GPU type, which the notes mention.
  */
-import { InputError } from '../../kernel/problem.js';
-import { parseDurationNs, parseRateGbps } from '../../kernel/units.js';
+import { InputError } from '../../core/problem.js';
+import { parseDurationNs, parseRateGbps } from '../../core/units.js';
 import { nameFabric, type NicPlace } from './fabric-graph.js';
 import {
   checkNodeCount,

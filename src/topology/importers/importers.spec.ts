@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError, type InputIssue } from '../../kernel/problem.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
 import type { Topology } from '../model.js';
 import { buildTopology, topologySchema } from '../topology-spec.js';
 import { importNs3 } from './import-ns3.js';

@@ -1,7 +1,7 @@
 /**
  * Formats in which a topology can be imported, and the one entry to all of them.
  */
-import { InputError } from '../../kernel/problem.js';
+import { InputError } from '../../core/problem.js';
 import { importNs3 } from './import-ns3.js';
 import { importSimai } from './import-simai.js';
 import type { ImportedTopology } from './topology-text.js';

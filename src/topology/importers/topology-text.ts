@@ -5,8 +5,8 @@
  * simulators read exactly as many links as the header says, so what follows is not an error (some files carry notes
  * there). Sources: the HPCC simulator's `mix/topology.txt`, and SimAI's topology generator.
  */
-import { InputError, type InputIssue } from '../../kernel/problem.js';
-import { parseDurationNs, parseRateGbps } from '../../kernel/units.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import { parseDurationNs, parseRateGbps } from '../../core/units.js';
 import type { TopologySource } from '../topology-spec.js';
 
 export type ExplicitSource = Extract<TopologySource, { builder: 'explicit' }>;

@@ -7,7 +7,7 @@
  * seeds at two tiers would send each flow to the same member twice (polarisation).
  * Not modelled: resilient hashing (a changed group size may move any flow), weighted members, flowlets.
  */
-import { hashText, mix32 } from '../../kernel/prng.js';
+import { hashText, mix32 } from '../../core/prng.js';
 import type { RoutingGraph } from './graph.js';
 
 /** IANA: RoCE version 2. */

@@ -3,7 +3,7 @@
  * link to one spine. Real builders live in topology/; these specs need only hosts, GPUs, NICs and rates, and stay
  * independent of how builders number things.
  */
-import { linkId } from '../../kernel/elements.js';
+import { linkId } from '../../core/elements.js';
 import type { Device, Gpu, Link, Nic, Port, Topology } from '../../topology/model.js';
 
 export interface SmallTopologyOptions {

@@ -6,8 +6,8 @@
  * rule counts and drops. Speed is the rate of the token bucket. Sources: ip-link(8), tc-tbf(8), nft(8) 1.0.6.
  * Not modelled: renegotiation, which takes a link down for a moment; errors in bursts.
  */
-import { portId } from '../../../kernel/elements.js';
-import { InputError } from '../../../kernel/problem.js';
+import { portId } from '../../../core/elements.js';
+import { InputError } from '../../../core/problem.js';
 import { filledIn, type DialectChoice, type DialectStep, type TemplateWords } from '../dialects/dialect.js';
 import { DAMAGED_MARK, type Lab, type LabPort } from '../lab/lab.js';
 import { INGRESS_PRIORITY } from '../lab/ingress-priority.js';

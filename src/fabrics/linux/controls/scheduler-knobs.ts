@@ -4,8 +4,8 @@
  * Both are kept by the scheduler itself, the lab's own or Slurm, so that another process can lift them, and it says what
  * an undo timer has to do and where. Taking an order back does not take the job back.
  */
-import { deviceId } from '../../../kernel/elements.js';
-import { InputError } from '../../../kernel/problem.js';
+import { deviceId } from '../../../core/elements.js';
+import { InputError } from '../../../core/problem.js';
 import type { Impairment } from '../../contract/impairment.js';
 import { gpusOf, hostOf, jobOf } from '../../contract/lookups.js';
 import type { Job } from '../../../workload/job.js';

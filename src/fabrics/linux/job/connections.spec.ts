@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import { buildTopology } from '../../../topology/topology-spec.js';
 import type { Job } from '../../../workload/job.js';
 import type { Flow } from '../lab/paths.js';

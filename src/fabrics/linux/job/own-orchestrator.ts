@@ -5,8 +5,8 @@
  * drill is dead, and the workers, which hear the end of whoever started them, with it.
  */
 import { join } from 'node:path';
-import { jobId } from '../../../kernel/elements.js';
-import { InputError } from '../../../kernel/problem.js';
+import { jobId } from '../../../core/elements.js';
+import { InputError } from '../../../core/problem.js';
 import type { Job } from '../../../workload/job.js';
 import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../workload/spares.js';
 import type { Step } from '../undo/shell.js';

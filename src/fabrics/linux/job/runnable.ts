@@ -5,7 +5,7 @@
  * What can't be run is refused before anything is built. Checkpoints go to the machine's disk, which no fault reaches;
  * those over the fabric are refused. Times of a restart are measured here, so that `restart` only says that there is one.
  */
-import { InputError, type InputIssue } from '../../../kernel/problem.js';
+import { InputError, type InputIssue } from '../../../core/problem.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Job } from '../../../workload/job.js';
 import type { WorkerOperation } from './protocol.js';

@@ -7,7 +7,7 @@
  */
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { FabricSettings } from '../../contract/definition.js';
 import { ackTimeoutNs } from '../ack-timeout.js';
 import { inParallel } from '../parallel.js';

@@ -7,7 +7,7 @@
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 
 const PREFIX = 'claim-';

@@ -4,7 +4,7 @@
  * An element is a link, or a port, NIC or device on a link that a connection crosses. Connections without a way cross
  * nothing beyond their own NIC.
  */
-import { deviceId, nicId, portId } from '../../../kernel/elements.js';
+import { deviceId, nicId, portId } from '../../../core/elements.js';
 import type { Lab } from './lab.js';
 import { tracePaths, type Flow } from './paths.js';
 

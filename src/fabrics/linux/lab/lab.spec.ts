@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EnvironmentError, InputError } from '../../../kernel/problem.js';
+import { EnvironmentError, InputError } from '../../../core/problem.js';
 import { fabricSpecSchema } from '../../contract/definition.js';
 import { frrConfigurations } from './frr.js';
 import { Lab } from './lab.js';

@@ -6,8 +6,8 @@
  * number, so that no path comes back through another spine (RFC 7938). Not modelled: more than two tiers, several NICs.
  */
 import { join } from 'node:path';
-import { listChoices } from '../../../kernel/nearest.js';
-import { InputError, withPointer } from '../../../kernel/problem.js';
+import { listChoices } from '../../../core/nearest.js';
+import { InputError, withPointer } from '../../../core/problem.js';
 import type { FabricDefinition, FabricSettings } from '../../contract/definition.js';
 import { labSettingsSchema, type LabSettings } from '../../contract/lab-settings.js';
 import { peerPort, type Device, type Port, type Topology } from '../../../topology/model.js';

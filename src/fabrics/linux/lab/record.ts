@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 import { LABS_FOLDER } from './lab.js';
 

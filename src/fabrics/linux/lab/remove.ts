@@ -9,7 +9,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { LocalPlace } from '../transport/place.js';
 import { ownIdentity } from '../../../platform/process-identity.js';
 import { LABS_FOLDER } from './lab.js';

@@ -7,7 +7,7 @@
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 
 /** Where Debian and FRR's own packages put the daemons. */
 export const FRR_FOLDER = '/usr/lib/frr';

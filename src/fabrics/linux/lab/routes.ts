@@ -6,8 +6,8 @@
  * none. Counted are shortest paths of two tiers: over all links to spines that have a link to the host's leaf.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
-import { listChoices } from '../../../kernel/nearest.js';
+import { EnvironmentError } from '../../../core/problem.js';
+import { listChoices } from '../../../core/nearest.js';
 import { inParallel } from '../parallel.js';
 import type { Lab, LabNode } from './lab.js';
 

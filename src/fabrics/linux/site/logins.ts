@@ -5,8 +5,8 @@
  * of this machine is missing. Whether a key is the right one, only the device can tell.
  */
 import { accessSync, constants } from 'node:fs';
-import { listChoices } from '../../../kernel/nearest.js';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { listChoices } from '../../../core/nearest.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { TransportSettings } from '../../contract/transport-settings.js';
 import { thisMachine, type Machine } from '../lab/requirements.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../contract/definition.js';
 import { Lab } from '../lab/lab.js';
 import { CommandError, type Place } from '../transport/place.js';

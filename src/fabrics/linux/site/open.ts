@@ -5,8 +5,8 @@
  * the programs of the dialect, the interfaces of the ports, Node and this very program on hosts that run jobs. All that is
  * wrong is said at once. What the devices can do decides which impairments the fabric has. Nothing is changed.
  */
-import { listChoices, nearestHint } from '../../../kernel/nearest.js';
-import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../../core/nearest.js';
+import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Job } from '../../../workload/job.js';
 import type { ImpairmentType } from '../../contract/impairment.js';
 import { LINUX_CAPABILITIES } from '../controls/controls.js';

@@ -6,8 +6,8 @@
  */
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listChoices, nearestHint } from '../../../kernel/nearest.js';
-import { InputError, pointerToken, type InputIssue } from '../../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../../core/nearest.js';
+import { InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Device, Topology } from '../../../topology/model.js';
 import type {
   JumpHost,

@@ -4,8 +4,8 @@
  * All that can be known without a change is asked for: the programs, the controller, the nodes of all hosts, whether this
  * account may drain, and whether each job would be taken as it stands (`sbatch --test-only`). Nothing is changed.
  */
-import { listChoices, nearestHint } from '../../../kernel/nearest.js';
-import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../kernel/problem.js';
+import { listChoices, nearestHint } from '../../../core/nearest.js';
+import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Job } from '../../../workload/job.js';
 import type { FabricSpec } from '../../contract/definition.js';
 import type { SlurmSettings } from '../../contract/orchestrator-settings.js';

@@ -8,7 +8,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Job } from '../../../workload/job.js';
 import { movedPlacement } from '../../../workload/spares.js';

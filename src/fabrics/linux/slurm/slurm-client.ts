@@ -7,8 +7,8 @@
  * sinfo(1), sbatch(1), srun(1) of 22.05. Not modelled: arrays, heterogeneous jobs,
  * federations.
  */
-import { InputError } from '../../../kernel/problem.js';
-import { nearestHint } from '../../../kernel/nearest.js';
+import { InputError } from '../../../core/problem.js';
+import { nearestHint } from '../../../core/nearest.js';
 import { CommandError, type Place, type RunResult } from '../transport/place.js';
 
 const COMMAND_MS = 30_000;

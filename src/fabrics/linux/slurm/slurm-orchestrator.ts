@@ -6,7 +6,7 @@
  * wait where Slurm's commands run, since the network of the fabric does not lead there.
  */
 import { join } from 'node:path';
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import type { SlurmSettings } from '../../contract/orchestrator-settings.js';
 import type { Job } from '../../../workload/job.js';
 import type {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../../../test/support/until.js';
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import { transportSchema } from '../../contract/transport-settings.js';
 import { loginPlace } from '../site/reach.js';
 import { RealSshd, whyNoSshd } from '../transport/testing/real-sshd.js';

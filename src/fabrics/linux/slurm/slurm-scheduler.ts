@@ -7,7 +7,7 @@
  * tells a job to end with SIGTERM and gives it KillWait for a checkpoint. Drains and orders bear the fabric's name.
  * Not modelled: jobs that Slurm may not requeue (`--no-requeue`), moves of some of a job's tasks.
  */
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import { quoteCommand, quoteWord, type Step } from '../undo/shell.js';
 import type { SlurmClient, SlurmJob } from './slurm-client.js';
 

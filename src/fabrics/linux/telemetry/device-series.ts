@@ -5,7 +5,7 @@
  * frame lost on the way is counted at one end only, as on a wire. A port without a link has no speed; one that has both a
  * token bucket and a speed of its own runs at the lower.
  */
-import { deviceId, nicId, portId, queueId } from '../../../kernel/elements.js';
+import { deviceId, nicId, portId, queueId } from '../../../core/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import type { Lab, LabNode } from '../lab/lab.js';
 import { hostPrefix, parseNextHops, type NextHops } from '../lab/routes.js';

@@ -4,7 +4,7 @@
  * The job reports instants of the machine's monotonic clock; series count from the drill's start. What a dead worker no
  * longer tells is missing, not repeated.
  */
-import { deviceId, edgeId, jobId, rankId } from '../../../kernel/elements.js';
+import { deviceId, edgeId, jobId, rankId } from '../../../core/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import type { Topology } from '../../../topology/model.js';
 import { busBandwidthFactor, type CollectiveKind, type Job } from '../../../workload/job.js';

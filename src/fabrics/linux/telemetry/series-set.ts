@@ -7,7 +7,7 @@
  * comes behind a gap is kept by TCP and dropped by an RDMA NIC, so that TCP's count of it is not that of the catalogue.
  * A device whose dialect tells less has fewer: what nobody counts there is absent, not empty.
  */
-import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
+import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../core/elements.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import { peerPort, type Topology } from '../../../topology/model.js';
 import type { Job } from '../../../workload/job.js';

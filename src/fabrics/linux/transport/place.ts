@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 
 export interface RunOptions {
   /** Written to the command's standard input. */

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 
 /** What sun_path of a unix socket holds, less the name of a socket and the 17 characters that ssh adds while it binds. */
 const MOST_CHARACTERS = 55;

@@ -5,7 +5,7 @@
  * machine's first pid namespace has a fixed number in the kernel (include/linux/proc_ns.h, PROC_PID_INIT_INO).
  */
 import { readlinkSync } from 'node:fs';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 

@@ -7,7 +7,7 @@
  * Not modelled: a reboot of the device, after which the timer is gone and what was set by command mostly, too; systems
  * that end all of a user's processes with his last session (logind's KillUserProcesses, off as shipped).
  */
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { ProcessIdentity } from '../../../platform/process-identity.js';
 import { ARM, END, LIST, PROVE } from './programs.js';
 import { quoteCommand, script, type Step } from './shell.js';

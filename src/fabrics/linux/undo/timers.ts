@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
 import { CommandError } from '../transport/place.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { ownIdentity } from '../../../platform/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
 import { until } from '../../../../test/support/until.js';

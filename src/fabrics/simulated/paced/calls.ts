@@ -1,7 +1,7 @@
 /** Calls to a paced simulation over its socket. */
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { CallBody } from './paced-server.js';
 import { receivedError, type Call, type SentError } from './protocol.js';
 

@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 import { programPath } from '../../../platform/program-path.js';
 import { VERSION } from '../../../platform/version.js';

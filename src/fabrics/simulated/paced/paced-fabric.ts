@@ -4,7 +4,7 @@
  * A simulation that is gone has taken along whatever was in place on it. Undoing goes to one that is opened from the same
  * document then, as undoing on a simulated fabric always does in another process; everything else says that it is gone.
  */
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 import type { EvidenceSize } from '../../../telemetry/evidence-size.js';
 import type { Evidence } from '../../../telemetry/series.js';

@@ -6,7 +6,7 @@
  * same program; a frame holds a limited number of bytes, so that neither end holds all evidence twice.
  */
 import { deserialize, serialize } from 'node:v8';
-import { EnvironmentError, InputError, type InputIssue } from '../../../kernel/problem.js';
+import { EnvironmentError, InputError, type InputIssue } from '../../../core/problem.js';
 import type { Evidence, Series } from '../../../telemetry/series.js';
 
 /** Calls that need the lease of whoever calls; undoing needs none. */

@@ -22,7 +22,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { FabricDefinition } from '../../contract/definition.js';
 import { isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 

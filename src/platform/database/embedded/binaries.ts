@@ -9,7 +9,7 @@
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { OWN_SERVER_HINT } from './place.js';
 
 export interface Binaries {

@@ -13,7 +13,7 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import type { Binaries } from './binaries.js';
 import { type EmbeddedPlace, OWN_SERVER_HINT } from './place.js';
 import { disarmStaleLockFile, findPostmaster, type Postmaster } from './postmaster.js';

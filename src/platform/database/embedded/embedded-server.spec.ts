@@ -9,7 +9,7 @@ import {
   type RunningProgram,
   startProgram,
 } from '../../../../test/support/child-program.js';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { installBinaries } from './binaries.js';
 import { ensureData } from './cluster.js';
 import { joinEmbeddedServer } from './embedded-server.js';

@@ -6,7 +6,7 @@
  * a clean exit: leases of killed processes are not counted, and a server whose starter was killed is adopted.
  */
 import pg from 'pg';
-import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../core/problem.js';
 import { installBinaries } from './binaries.js';
 import { ensureData, ensurePassword, ensureRunning, SUPERUSER } from './cluster.js';
 import { dropLease, liveLeases, takeLease } from './leases.js';

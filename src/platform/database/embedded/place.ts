@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { EnvironmentError, messageOf } from '../../../kernel/problem.js';
+import { EnvironmentError, messageOf } from '../../../core/problem.js';
 
 /** Where root keeps what an unprivileged account must reach. */
 export const SYSTEM_HOME = '/var/lib/fabricdrill';

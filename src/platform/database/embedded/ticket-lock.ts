@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EnvironmentError } from '../../../kernel/problem.js';
+import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../process-identity.js';
 
 const POLL_MS = 10;

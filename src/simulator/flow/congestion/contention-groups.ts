@@ -6,7 +6,7 @@
  * set; they wrap, and both must agree. Groups only ever merge. Flows inside a host belong to a group as well, since they
  * share its scale-up network with flows that leave it; a group without any flow over the fabric is never asked about.
  */
-import { mix32 } from '../../../kernel/prng.js';
+import { mix32 } from '../../../core/prng.js';
 import type { FlowShape } from '../sharing/flow-shape.js';
 import { flowOrder, type Flow } from '../jobs/running-flow.js';
 import type { Picture } from './congestion-picture.js';

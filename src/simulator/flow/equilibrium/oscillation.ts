@@ -8,7 +8,7 @@
  * from the fixed point on until means settle. Results are ratios, remembered by what the loop depends on.
  * Not modelled: several queues that swing together, flows of different rates.
  */
-import { Prng } from '../../../kernel/prng.js';
+import { Prng } from '../../../core/prng.js';
 import { markHazard } from '../fluid/marking.js';
 import { ReactionPoints } from '../fluid/reaction-points.js';
 import type { EquilibriumDcqcn, MarkingCurve } from './model.js';

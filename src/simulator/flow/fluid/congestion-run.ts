@@ -8,8 +8,8 @@
  * steps round off the latency of its path, so that a flow alone takes (N + L - 1)·tx + 2·L·delay + L·tx_ack.
  * Not modelled: single packets (a mark is drawn by hazard, a queue is short by up to a step's bytes).
  */
-import { InputError } from '../../../kernel/problem.js';
-import { Prng } from '../../../kernel/prng.js';
+import { InputError } from '../../../core/problem.js';
+import { Prng } from '../../../core/prng.js';
 import { Endpoints } from './endpoints.js';
 import { FluidLinks } from './fluid-links.js';
 import type { CongestionFlow, CongestionNetwork, LinksDown } from './network.js';

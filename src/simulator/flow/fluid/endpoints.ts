@@ -7,7 +7,7 @@
  * Whether a hazard became a mark is drawn per flow: the distance to the next mark is exponential.
  * Not modelled: windows, retransmission timers, loss of NACKs by anything but a dead link.
  */
-import type { Prng } from '../../../kernel/prng.js';
+import type { Prng } from '../../../core/prng.js';
 import { SAME, type FluidLinks } from './fluid-links.js';
 import type { CongestionFlow, CongestionNetwork } from './network.js';
 import { HAZARD, NACK, PACKETS, PAIR, SEQUENCE_END, STEP, TAIL_NS, type Parcels } from './parcels.js';

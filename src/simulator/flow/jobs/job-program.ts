@@ -5,8 +5,8 @@
  * more memory than its distinct ones. Every rank pair that talks over the fabric gets one connection per job. A job that
  * is restarted gets new shapes and new QPs; its rank pairs, and so its connections, stay the same wherever it goes.
  */
-import { edgeId } from '../../../kernel/elements.js';
-import { InputError } from '../../../kernel/problem.js';
+import { edgeId } from '../../../core/elements.js';
+import { InputError } from '../../../core/problem.js';
 import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from '../../../workload/flows.js';
 import {
   busBandwidthFactor,

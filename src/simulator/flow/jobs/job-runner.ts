@@ -10,7 +10,7 @@
  * Not modelled: rank-level overlap, asynchronous checkpoints.
  */
 import type { FabricSettings } from '../../settings.js';
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import { DEFAULT_CHECKPOINT_NS } from '../../../workload/job.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';

@@ -2,7 +2,7 @@
  * Jobs that stop and go on elsewhere: checkpoints, moves, losses, restarts, ends.
  */
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import type { Evidence } from '../../../telemetry/series.js';
 import { flowSimulator, samplesOf } from '../../../../test/support/simulated-fabric.js';
 import type { FlowSimulator } from '../flow-simulator.js';

@@ -9,7 +9,7 @@
  * N pods is replaced is as in torchrun: the others go on waiting until the newcomer knocks, then all start anew.
  * Not modelled: queues of the scheduler, restarts that fail, limits on their number, jobs that shrink.
  */
-import { InputError } from '../../../kernel/problem.js';
+import { InputError } from '../../../core/problem.js';
 import type { Topology } from '../../../topology/model.js';
 import { DEFAULT_RESTART, type Job, type RestartTimes } from '../../../workload/job.js';
 import { EVENT } from '../event-kind.js';

@@ -4,7 +4,7 @@
  * p99 is the nearest-rank quantile: the smallest value that at least 99 % of the values do not exceed. It is selected, not
  * sorted for, since a step of a large all-to-all ends as many flows as there are rank pairs.
  */
-import { valueAtPlace } from '../../../kernel/selection.js';
+import { valueAtPlace } from '../../../core/selection.js';
 
 export class Durations {
   private values = new Float64Array(64);

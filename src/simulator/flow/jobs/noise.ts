@@ -4,7 +4,7 @@
  * Sensor noise and lost samples must not shift when a fault adds an event elsewhere, or two runs that differ only in
  * the fault could not be compared sample by sample. Two rounds of the murmur3 finaliser over the three words.
  */
-import { mix32 } from '../../../kernel/prng.js';
+import { mix32 } from '../../../core/prng.js';
 
 /** Uniform in [0, 1), 32 bits. */
 export function uniformAt(seed: number, stream: number, index: number): number {

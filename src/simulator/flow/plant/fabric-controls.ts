@@ -3,8 +3,8 @@
  *
  * Every change takes effect at the present instant. Readers give back what was set, so that it can be put back.
  */
-import { listChoices } from '../../../kernel/nearest.js';
-import { InputError } from '../../../kernel/problem.js';
+import { listChoices } from '../../../core/nearest.js';
+import { InputError } from '../../../core/problem.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Connections } from '../transport/connections.js';
 import type { Counters } from '../polls/counters.js';

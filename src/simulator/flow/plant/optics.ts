@@ -8,7 +8,7 @@
  * less at a higher bias and temperature, and a bad electrical half shows in no optical figure.
  * Not modelled: lanes (the worst one is meant), ageing without errors, temperature that follows load.
  */
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import { directionFrom, peerPort, type Topology } from '../../../topology/model.js';
 import { normalAt, uniformAt } from '../jobs/noise.js';
 import type { Signals } from './signals.js';

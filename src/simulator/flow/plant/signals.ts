@@ -7,7 +7,7 @@
  * 91 and 119), so the link drops; that happens at random, at codeword rate × ratio³. Counters hold expected values.
  * Not modelled: error bursts, codeword interleaving, lanes one by one (their share weighs the ratio), retiming.
  */
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import {
   codewordErrorRatio,
   correctedCodewordRatio,

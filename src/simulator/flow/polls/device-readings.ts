@@ -4,7 +4,7 @@
  * Counters are read as devices keep them: whole numbers, rounded down; ratios over the last poll interval are worked
  * out from two readings. NaN is an N/A answer. Counter names: telemetry/catalog.ts.
  */
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import { WholeCounter, type Read } from '../../../telemetry/columns/poll-column.js';
 import { directionFrom, type Topology } from '../../../topology/model.js';

@@ -5,8 +5,8 @@
  * without power answers no poll and reports no change; what it knew comes back with it. Polls of one round are spread
  * over the devices, so counters of two ends of a link are read at slightly different times, as in the field.
  */
-import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../kernel/elements.js';
-import { hashText } from '../../../kernel/prng.js';
+import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../core/elements.js';
+import { hashText } from '../../../core/prng.js';
 import { METRICS, type MetricDefinition, type MetricName } from '../../../telemetry/catalog.js';
 import type { CourseStore } from '../../../telemetry/columns/course-store.js';
 import { PollClock } from '../../../telemetry/columns/poll-clock.js';

@@ -6,10 +6,10 @@
  * a fabric has is the operator's setting (telemetry/settings.ts). Names: SONiC CMIS document (flags that clear on
  * read), InfiniBand counters of 32 bits. Not modelled: samples that overtake each other, a collector that restarts.
  */
-import { compileGlob } from '../../../kernel/glob.js';
-import { listChoices, nearestHint } from '../../../kernel/nearest.js';
-import { hashText } from '../../../kernel/prng.js';
-import { InputError } from '../../../kernel/problem.js';
+import { compileGlob } from '../../../core/glob.js';
+import { listChoices, nearestHint } from '../../../core/nearest.js';
+import { hashText } from '../../../core/prng.js';
+import { InputError } from '../../../core/problem.js';
 import type { MetricName } from '../../../telemetry/catalog.js';
 import { ABSENT } from '../../../telemetry/columns/poll-column.js';
 import { QUALITY } from '../../../telemetry/series.js';

@@ -7,8 +7,8 @@
  * transfer plus a fixed latency: propagation, store and forward, the last ACK. This is what accuracy cases and
  * benches use; the engine for drills has its own events. Not modelled: queues, loss, congestion control, faults.
  */
-import { IndexedHeap } from '../../../kernel/heap.js';
-import { InputError } from '../../../kernel/problem.js';
+import { IndexedHeap } from '../../../core/heap.js';
+import { InputError } from '../../../core/problem.js';
 import { MaxMin } from './maxmin.js';
 import { PathClasses } from './path-classes.js';
 

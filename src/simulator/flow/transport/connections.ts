@@ -6,7 +6,7 @@
  * hash for themselves; with `sourcePorts: spread` those of jobs' data are chosen instead (path-load.ts). A path is what the nodes' routes say; `alive` also asks whether the wires carry packets.
  * Not modelled: a QP that changes its port after an error, congestion-aware rehashing.
  */
-import { hashText } from '../../../kernel/prng.js';
+import { hashText } from '../../../core/prng.js';
 import { nodeSeeds } from '../../../topology/routing/hash.js';
 import type { FabricSettings } from '../../settings.js';
 import { PathTracer } from '../../../topology/routing/path.js';

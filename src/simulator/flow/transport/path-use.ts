@@ -3,7 +3,7 @@
  *
  * Worked out for the whole fabric at once and kept until a route or a placement changes: a planner asks for every candidate.
  */
-import { deviceId, jobId, nicId, portId } from '../../../kernel/elements.js';
+import { deviceId, jobId, nicId, portId } from '../../../core/elements.js';
 import type { Topology } from '../../../topology/model.js';
 import type { Job } from '../../../workload/job.js';
 import type { Beliefs } from '../plant/beliefs.js';
