@@ -186,7 +186,7 @@ const boundary = [
     severity: 'error',
     comment:
       'What becomes of a tick is a matter of rules and times alone: every replica, a plan and a test must find the same.',
-    from: { path: '^src/schedules/timing/', pathNot: TEST_CODE },
+    from: { path: '^src/model/calendar/', pathNot: TEST_CODE },
     to: { path: '^src/|node_modules/', pathNot: under(['schedules/timing/', 'kernel/']) },
   },
   {

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks';
 import { fabricSpecSchema } from '../src/fabrics/contract/definition.js';
 import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../src/fabrics/simulated/simulated-fabric.js';
-import type { Evidence } from '../src/telemetry/series.js';
+import type { Evidence } from '../src/model/telemetry/series.js';
 
 const GPUS_PER_HOST = 8;
 const MOST_HOSTS_A_SEGMENT = 32;

@@ -2,7 +2,7 @@
  * A table of RS(544,514): pre-FEC bit-error ratio to codeword and frame loss, beside our closed form.
  */
 import { z } from 'zod';
-import { codewordErrorRatio, frameLossRatio } from '../src/telemetry/fec.js';
+import { codewordErrorRatio, frameLossRatio } from '../src/model/telemetry/fec.js';
 import { measured, type BenchRow } from './row.js';
 
 const fecTable = z.object({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Evidence, Series } from '../../src/telemetry/series.js';
+import type { Evidence, Series } from '../../src/model/telemetry/series.js';
 import { countsAsCase, impactOf } from './impact.js';
 import type { CaseRun } from './run-case.js';
 

@@ -6,7 +6,7 @@
  * queues, hosts' own figures and the transport's retries do. Thresholds for optics and bit errors are those of alarms
  * (SONiC DOM thresholds: decibels, not tenths; a pre-FEC ratio a decade above its own past).
  */
-import { QUALITY, type Evidence, type Series } from '../../src/telemetry/series.js';
+import { QUALITY, type Evidence, type Series } from '../../src/model/telemetry/series.js';
 import { jobId } from '../../src/core/elements.js';
 import type { CaseRun } from './run-case.js';
 

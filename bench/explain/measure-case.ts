@@ -4,7 +4,7 @@
  * The result is plain data, so that it can come from another thread. Only durations depend on the machine.
  */
 import { diagnose, type DiagnosisInput } from '../../src/diagnosis/index.js';
-import { windowOf } from '../../src/telemetry/window.js';
+import { windowOf } from '../../src/model/telemetry/window.js';
 import { BASELINE_NAMES, BASELINES, type BaselineName } from './baselines/index.js';
 import { verdictOf } from './baselines/answer.js';
 import type { CorpusCase } from './corpus/case.js';

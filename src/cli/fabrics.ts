@@ -4,7 +4,7 @@ import { labBuilders } from '../fabrics/catalog.js';
 import { importedFabric } from '../experiments/definition/imported-fabric.js';
 import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
-import { TOPOLOGY_FORMATS } from '../topology/importers/index.js';
+import { TOPOLOGY_FORMATS } from '../model/topology/importers/index.js';
 import type { CommandContext } from './context.js';
 import { labDown, labUp } from './labs.js';
 import { listProcesses, noteProcesses, processLog } from './fabric-processes.js';

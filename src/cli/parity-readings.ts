@@ -10,7 +10,7 @@ import { layerReadings, NO_READINGS } from '../scoring/layers.js';
 import { doubtsIn } from '../scoring/outcome.js';
 import type { LayerReadings, ParityRun } from '../scoring/parity.js';
 import type { PublishedTruth, Scorecard } from '../scoring/scorecard.js';
-import type { Series } from '../telemetry/series.js';
+import type { Series } from '../model/telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { ApiClient } from './api-client.js';
 import { ProblemError } from './failure.js';

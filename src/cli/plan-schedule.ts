@@ -2,7 +2,7 @@
 import { rulesOf } from '../experiments/definition/schedule-rules.js';
 import type { Schedule } from '../experiments/definition/schedule.js';
 import { formatDurationNs } from '../core/units.js';
-import { upcomingTicks, type Upcoming } from '../schedules/timing/upcoming.js';
+import { upcomingTicks, type Upcoming } from '../model/calendar/upcoming.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { table } from './table.js';

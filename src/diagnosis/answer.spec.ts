@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import { diagnose } from './index.js';
 import { Scenario } from './testing/scenario.js';
 

@@ -5,7 +5,7 @@
  * so that a thin chain looks thin.
  */
 import { elementRef, jobId } from '../core/elements.js';
-import { peerPort } from '../topology/model.js';
+import { peerPort } from '../model/topology/model.js';
 import { describeChange, number, seconds } from './features/change.js';
 import type { Context } from './features/context.js';
 import type { JobLoss } from './features/job-loss.js';

@@ -2,8 +2,8 @@
  * The evidence behind a culprit: which series to show a doubting engineer, those that changed and no others.
  */
 import { jobId } from '../core/elements.js';
-import type { MetricName } from '../telemetry/catalog.js';
-import type { Series } from '../telemetry/series.js';
+import type { MetricName } from '../model/telemetry/catalog.js';
+import type { Series } from '../model/telemetry/series.js';
 import { cite } from './features/change.js';
 import type { Context, Interval } from './features/context.js';
 import { edgeSeries, type EdgeSeries } from './features/edges.js';

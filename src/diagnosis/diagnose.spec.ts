@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../core/prng.js';
-import { QUALITY } from '../telemetry/series.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
-import type { Topology } from '../topology/model.js';
-import { peerPort } from '../topology/model.js';
-import type { Job } from '../workload/job.js';
+import { QUALITY } from '../model/telemetry/series.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
+import type { Topology } from '../model/topology/model.js';
+import { peerPort } from '../model/topology/model.js';
+import type { Job } from '../model/workload/job.js';
 import { diagnose } from './index.js';
 import type { DiagnosisInput } from './index.js';
 import { renameDevices } from './testing/rename.js';

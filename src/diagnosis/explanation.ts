@@ -1,7 +1,7 @@
 /**
  * A candidate with its probability: one element, one kind, the side and direction that the evidence supports.
  */
-import type { CulpritKind, Side } from '../telemetry/vocabulary.js';
+import type { CulpritKind, Side } from '../model/telemetry/vocabulary.js';
 import type { Candidate } from './hypotheses/hypothesis.js';
 import type { Outcome, Signature } from './likelihoods.js';
 

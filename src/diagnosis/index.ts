@@ -21,7 +21,7 @@ import { observeJobLosses } from './features/job-loss.js';
 import type { JobLoss } from './features/job-loss.js';
 import { observeAllLinks } from './features/link-observation.js';
 import { observeLossSigns } from './features/loss-signs.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';

@@ -8,7 +8,7 @@
  * numbers are judgement: hard status is near certain, optics less so, and no cell is 0 or 1, so that no single
  * reading can outvote all others.
  */
-import type { CulpritKind, Side } from '../telemetry/vocabulary.js';
+import type { CulpritKind, Side } from '../model/telemetry/vocabulary.js';
 
 export const HYPOTHESES = [
   'link-down/cable',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { portId } from '../core/elements.js';
-import type { MetricName } from '../telemetry/catalog.js';
-import { SeriesBuilder, seriesWith } from '../telemetry/series.js';
-import type { Series } from '../telemetry/series.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
-import type { Job } from '../workload/job.js';
+import type { MetricName } from '../model/telemetry/catalog.js';
+import { SeriesBuilder, seriesWith } from '../model/telemetry/series.js';
+import type { Series } from '../model/telemetry/series.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
+import type { Job } from '../model/workload/job.js';
 import { diagnose } from './index.js';
 import type { DiagnosisInput } from './index.js';
 import { Scenario } from './testing/scenario.js';

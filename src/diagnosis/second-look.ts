@@ -6,7 +6,7 @@
  * is judged by itself. Two parts with different answers are two culprits; the same answer twice is one that came back.
  * Not modelled: more than two troubles of one thing in a window, and two at the same time.
  */
-import { windowOf } from '../telemetry/window.js';
+import { windowOf } from '../model/telemetry/window.js';
 import { observeDevices } from './features/device-observation.js';
 import { Context } from './features/context.js';
 import type { Interval } from './features/context.js';

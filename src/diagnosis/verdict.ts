@@ -4,7 +4,7 @@
  * `faultFound` is three-valued: null means that the evidence does not suffice to say. Field names are snake or camel
  * case exactly as published; times are seconds from the run's start on the fabric's clock.
  */
-import type { CulpritKind, Direction, ElementRef, Side } from '../telemetry/vocabulary.js';
+import type { CulpritKind, Direction, ElementRef, Side } from '../model/telemetry/vocabulary.js';
 
 export interface CitedEvidence {
   metric: string;

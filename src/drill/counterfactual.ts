@@ -7,7 +7,7 @@
  */
 import { advancesTime, runsWorkload, type Fabric } from '../fabrics/contract/fabric.js';
 import { lostAgainstTwin, shapleyShares } from '../scoring/lost-time.js';
-import type { Evidence } from '../telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';
 import type { DrillRecord } from './record.js';
 

@@ -4,7 +4,7 @@ import { loadFabric } from '../experiments/definition/load.js';
 import { openFabric } from '../fabrics/catalog.js';
 import { advancesTime, runsWorkload } from '../fabrics/contract/fabric.js';
 import { InputError } from '../core/problem.js';
-import type { Evidence } from '../telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import { fabricDocument } from '../../test/support/definitions.js';
 import { examineEvidence, examineFabric } from './examine.js';
 

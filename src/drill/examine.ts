@@ -12,14 +12,14 @@ import { remembersTelemetry, runsWorkload } from '../fabrics/contract/fabric.js'
 import { listChoices } from '../core/nearest.js';
 import { InputError, withPointer } from '../core/problem.js';
 import { formatDurationNs } from '../core/units.js';
-import { METRICS, metricDefinition } from '../telemetry/catalog.js';
-import type { Evidence } from '../telemetry/series.js';
-import { windowOf } from '../telemetry/window.js';
-import type { Topology } from '../topology/model.js';
-import { buildTopology } from '../topology/topology-spec.js';
-import { buildJobs } from '../workload/build-jobs.js';
-import type { Job } from '../workload/job.js';
-import { knownElements } from '../workload/known-elements.js';
+import { METRICS, metricDefinition } from '../model/telemetry/catalog.js';
+import type { Evidence } from '../model/telemetry/series.js';
+import { windowOf } from '../model/telemetry/window.js';
+import type { Topology } from '../model/topology/model.js';
+import { buildTopology } from '../model/topology/topology-spec.js';
+import { buildJobs } from '../model/workload/build-jobs.js';
+import type { Job } from '../model/workload/job.js';
+import { knownElements } from '../model/workload/known-elements.js';
 import { pacerFor } from './pacer.js';
 
 /** A stretch of the fabric's own clock, ns; an end that is left out is the evidence's own. */

@@ -19,8 +19,8 @@ import {
   type Score,
   type Scores,
 } from '../scoring/scorecard.js';
-import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
-import { idealStepNs } from '../workload/closed-form.js';
+import { EvidenceIndex, type Evidence } from '../model/telemetry/series.js';
+import { idealStepNs } from '../model/workload/closed-form.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from '../scoring/profile.js';
 import type { Counterfactual } from './counterfactual.js';
 import type { Alignment } from './agenda.js';

@@ -5,7 +5,7 @@
  */
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { JobBoundary } from '../fabrics/contract/fabric.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { TruthEntry } from '../truth/truth.js';
 
 export interface PlannedImpairment {

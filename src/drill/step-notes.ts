@@ -6,7 +6,7 @@
  */
 import { formatDurationNs } from '../core/units.js';
 import type { FabricDescription } from '../fabrics/contract/fabric.js';
-import { idealStepNs } from '../workload/closed-form.js';
+import { idealStepNs } from '../model/workload/closed-form.js';
 import type { PlannedFault } from './planned.js';
 
 /** Fewer whole steps than these within a fault are no pace. */

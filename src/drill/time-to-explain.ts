@@ -8,7 +8,7 @@
 import { diagnose } from '../diagnosis/index.js';
 import { scoreExplainability } from '../scoring/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
-import { windowOf } from '../telemetry/window.js';
+import { windowOf } from '../model/telemetry/window.js';
 
 /** Seconds after the last fault came at which it is asked. */
 const ASKED_S = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30] as const;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { oneWire, samplesOf, simulatedFabric } from '../../test/support/simulated-fabric.js';
 import { experimentSpecSchema } from '../experiments/definition/experiment.js';
 import { InputError } from '../core/problem.js';
-import type { Evidence } from '../telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import { planDrill, type Plan } from './plan.js';
 import { FakeFabric } from './testing/fake-fabric.js';
 import { runDrill, type DrillRecord } from './walk.js';

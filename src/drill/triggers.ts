@@ -8,8 +8,8 @@ import type { FaultSpec, TriggerSpec } from '../experiments/definition/experimen
 import { watchesJobs, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
-import { idealStepNs } from '../workload/closed-form.js';
-import type { Job } from '../workload/job.js';
+import { idealStepNs } from '../model/workload/closed-form.js';
+import type { Job } from '../model/workload/job.js';
 import type { PlannedTrigger } from './planned.js';
 
 export interface PlannedTime {

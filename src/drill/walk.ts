@@ -17,7 +17,7 @@ import {
   type JobBoundary,
 } from '../fabrics/contract/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
-import type { Evidence } from '../telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { Agenda } from './agenda.js';
 import { runCounterfactual } from './counterfactual.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { FakeFabric } from '../drill/testing/fake-fabric.js';
 import { InputError } from '../core/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
-import { PLANNED_ROW_BYTES } from '../telemetry/evidence-size.js';
+import { PLANNED_ROW_BYTES } from '../model/telemetry/evidence-size.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 
 const MINUTE_NS = 60e9;

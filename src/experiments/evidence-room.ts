@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { sizesEvidence, type Fabric } from '../fabrics/contract/fabric.js';
 import { InputError } from '../core/problem.js';
 import type { Config } from '../platform/config/config.js';
-import { plannedBytes } from '../telemetry/evidence-size.js';
+import { plannedBytes } from '../model/telemetry/evidence-size.js';
 
 export interface EvidenceRoom {
   /** Most bytes that a run's evidence file may take. */

@@ -1,7 +1,7 @@
 /** What every kind in the catalogue must be: named apart, documented with metrics that exist, with an example that is valid. */
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { METRICS } from '../telemetry/catalog.js';
+import { METRICS } from '../model/telemetry/catalog.js';
 import { FAULT_KINDS, faultKind, faultKindNames } from './catalog.js';
 import { refusalOf } from './testing/compile.js';
 

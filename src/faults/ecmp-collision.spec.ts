@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Impairment } from '../fabrics/contract/impairment.js';
-import { RoutingGraph } from '../topology/routing/graph.js';
-import { nodeSeeds } from '../topology/routing/hash.js';
-import { PathTracer } from '../topology/routing/path.js';
-import { RouteTable } from '../topology/routing/route-table.js';
-import type { Topology } from '../topology/model.js';
+import { RoutingGraph } from '../model/topology/routing/graph.js';
+import { nodeSeeds } from '../model/topology/routing/hash.js';
+import { PathTracer } from '../model/topology/routing/path.js';
+import { RouteTable } from '../model/topology/routing/route-table.js';
+import type { Topology } from '../model/topology/model.js';
 import { ecmpCollision } from './ecmp-collision.js';
 import { followersOf } from './ecmp-polarisation.js';
 import { compileWith, OVERSUBSCRIBED, refusalOf, topologyOf } from './testing/compile.js';

@@ -10,8 +10,8 @@
 import { z } from 'zod';
 import { deviceId, linkId, portId } from '../core/elements.js';
 import { InputError } from '../core/problem.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import { peerPort, type Device, type Topology } from '../topology/model.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
+import { peerPort, type Device, type Topology } from '../model/topology/model.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { requireClass } from './class-limits.js';
 import { followersOf } from './ecmp-polarisation.js';

@@ -8,7 +8,7 @@ import { InputError } from '../core/problem.js';
 import { formatRateGbps } from '../core/units.js';
 import { nicId } from '../core/elements.js';
 import type { Prng } from '../core/prng.js';
-import { peerPort, type Device, type Nic, type Topology } from '../topology/model.js';
+import { peerPort, type Device, type Nic, type Topology } from '../model/topology/model.js';
 import { portsRateGbps } from './parts.js';
 
 /** Of what the uplinks carry together. */

@@ -5,9 +5,9 @@
  * only hashes m, m + g, m + 2g …, so that of its own group of h it can use the members (m + g·t) mod h and no others.
  * Two tiers choose once on the way up and can't polarise, nor can groups whose sizes have no common factor.
  */
-import type { Device, Topology } from '../topology/model.js';
-import { RoutingGraph } from '../topology/routing/graph.js';
-import { RouteTable } from '../topology/routing/route-table.js';
+import type { Device, Topology } from '../model/topology/model.js';
+import { RoutingGraph } from '../model/topology/routing/graph.js';
+import { RouteTable } from '../model/topology/routing/route-table.js';
 
 /** Switches, in the topology's order, that with equal seeds would leave some of their next hops idle. */
 export function followersOf(switches: readonly Device[], topology: Topology): Device[] {

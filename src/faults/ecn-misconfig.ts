@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { InputError } from '../core/problem.js';
 import { formatSizeBytes, sizeBytes } from '../core/units.js';
-import type { Device } from '../topology/model.js';
+import type { Device } from '../model/topology/model.js';
 import type { SwitchBuffering } from '../fabrics/contract/fabric.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';

@@ -6,10 +6,10 @@
  */
 import type { z } from 'zod';
 import type { Prng } from '../core/prng.js';
-import type { ElementRef, ElementType } from '../telemetry/vocabulary.js';
-import type { Topology } from '../topology/model.js';
+import type { ElementRef, ElementType } from '../model/telemetry/vocabulary.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
-import type { Job } from '../workload/job.js';
+import type { Job } from '../model/workload/job.js';
 import type { CongestionDescription } from '../fabrics/contract/fabric.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 

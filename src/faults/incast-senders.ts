@@ -4,7 +4,7 @@
 import { InputError } from '../core/problem.js';
 import { formatRateGbps } from '../core/units.js';
 import type { Prng } from '../core/prng.js';
-import type { Nic, Topology } from '../topology/model.js';
+import type { Nic, Topology } from '../model/topology/model.js';
 import type { FaultContext } from './fault.js';
 import { portsRateGbps } from './parts.js';
 

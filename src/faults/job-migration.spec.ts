@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Prng } from '../core/prng.js';
 import { InputError } from '../core/problem.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
-import { buildJobs } from '../workload/build-jobs.js';
-import { jobSchema, type JobInput } from '../workload/job-schema.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
+import { buildJobs } from '../model/workload/build-jobs.js';
+import { jobSchema, type JobInput } from '../model/workload/job-schema.js';
 import { jobMigration } from './job-migration.js';
 
 const topology = buildTopology(

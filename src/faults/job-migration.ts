@@ -11,9 +11,9 @@ import { deviceId, elementName, jobId } from '../core/elements.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import type { Topology } from '../topology/model.js';
-import { movedPlacement, ranksByHost, spareHosts, whyNoSpare, type GpuUse } from '../workload/spares.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
+import type { Topology } from '../model/topology/model.js';
+import { movedPlacement, ranksByHost, spareHosts, whyNoSpare, type GpuUse } from '../model/workload/spares.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { deviceOf, elementTruth } from './parts.js';
 

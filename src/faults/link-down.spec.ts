@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { Prng } from '../core/prng.js';
 import { InputError } from '../core/problem.js';
 import { parse } from 'yaml';
-import { METRICS } from '../telemetry/catalog.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import { METRICS } from '../model/telemetry/catalog.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import type { CompiledFault } from './fault.js';
 import { linkDown, type LinkDownParameters } from './link-down.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../core/prng.js';
 import { InputError } from '../core/problem.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import { opticError } from './optic-error.js';
 
 const topology = buildTopology(

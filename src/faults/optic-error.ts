@@ -10,9 +10,9 @@
 import { z } from 'zod';
 import { InputError } from '../core/problem.js';
 import { portId } from '../core/elements.js';
-import { codewordErrorRatio } from '../telemetry/fec.js';
-import type { Direction, Side } from '../telemetry/vocabulary.js';
-import type { Link, Topology } from '../topology/model.js';
+import { codewordErrorRatio } from '../model/telemetry/fec.js';
+import type { Direction, Side } from '../model/telemetry/vocabulary.js';
+import type { Link, Topology } from '../model/topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';

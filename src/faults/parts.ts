@@ -4,8 +4,8 @@
 import { deviceId, elementName, nicId, portId, queueId } from '../core/elements.js';
 import { InputError } from '../core/problem.js';
 import type { Prng } from '../core/prng.js';
-import type { CulpritKind, ElementRef, Side } from '../telemetry/vocabulary.js';
-import { peerPort, type Device, type Link, type Nic, type Topology } from '../topology/model.js';
+import type { CulpritKind, ElementRef, Side } from '../model/telemetry/vocabulary.js';
+import { peerPort, type Device, type Link, type Nic, type Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { Impairment } from '../fabrics/contract/impairment.js';
 import type { CompiledFault, FaultContext } from './fault.js';

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { durationNs } from '../core/units.js';
-import type { Nic } from '../topology/model.js';
+import type { Nic } from '../model/topology/model.js';
 import type { TimedImpairment } from '../fabrics/contract/impairment.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';
 import { requireLossless } from './class-limits.js';

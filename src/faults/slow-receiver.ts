@@ -10,8 +10,8 @@
 import { z } from 'zod';
 import { InputError } from '../core/problem.js';
 import { formatRateGbps, rateGbps } from '../core/units.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import type { Nic, Topology } from '../topology/model.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
+import type { Nic, Topology } from '../model/topology/model.js';
 import type { FaultKind, Symptom } from './fault.js';
 import { nicNames, portsRateGbps, someNicsOf } from './parts.js';
 

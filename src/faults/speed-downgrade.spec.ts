@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Prng } from '../core/prng.js';
 import { InputError } from '../core/problem.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import { pciePayloadGbps, speedDowngrade } from './speed-downgrade.js';
 
 const topology = buildTopology(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Prng } from '../core/prng.js';
 import { InputError } from '../core/problem.js';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import { straggler } from './straggler.js';
 
 const topology = buildTopology(

@@ -7,7 +7,7 @@
 import type { z } from 'zod';
 import { schemaOfKey } from '../core/schema-walk.js';
 import { quantityWriter } from '../core/units.js';
-import type { Topology } from '../topology/model.js';
+import type { Topology } from '../model/topology/model.js';
 
 const LINES_MAX = 20;
 

@@ -9,7 +9,7 @@ import { openDatabase } from '../platform/database/database.js';
 import { contentDigest } from '../platform/digest.js';
 import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
-import { dueMs } from './timing/decide.js';
+import { dueMs } from '../model/calendar/decide.js';
 import { ScheduleStore, type OpenWork, type Prepared, type ScheduledRun } from './schedule-store.js';
 
 jest.setTimeout(60_000);

@@ -28,7 +28,7 @@ import {
   type Decision,
   type Living,
   type Skip,
-} from './timing/decide.js';
+} from '../model/calendar/decide.js';
 
 /** Injection tokens of what a store needs. */
 export const SCHEDULE_RUNS = Symbol('fabricdrill runs of schedules');

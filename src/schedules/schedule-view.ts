@@ -2,7 +2,7 @@
 import { InputError } from '../core/problem.js';
 import type { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule, SEALED_DIGEST } from './stored-schedule.js';
-import { upcomingTicks, type Upcoming } from './timing/upcoming.js';
+import { upcomingTicks, type Upcoming } from '../model/calendar/upcoming.js';
 
 /** How many coming ticks are shown. */
 const SHOWN = 10;

@@ -1,6 +1,6 @@
 /** Rows of schedules and of their ticks. Table definitions live in migrations/; these classes only map them. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { SkipReason } from './timing/decide.js';
+import type { SkipReason } from '../model/calendar/decide.js';
 
 @Entity({ name: 'schedules' })
 export class ScheduleEntity {

@@ -22,7 +22,7 @@ import {
 } from '../platform/http/page.js';
 import { scheduleDetails, scheduleView, tickView } from './schedule-view.js';
 import { SchedulesService } from './schedules.service.js';
-import { SKIP_REASONS } from './timing/decide.js';
+import { SKIP_REASONS } from '../model/calendar/decide.js';
 
 const MOST_UPCOMING = 1000;
 const listQuery = z.strictObject({

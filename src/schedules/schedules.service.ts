@@ -19,8 +19,8 @@ import { RunsService } from '../runs/runs.service.js';
 import { SEALED_DIGEST } from './stored-schedule.js';
 import { ScheduleStore, UNREADABLE } from './schedule-store.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
-import type { Living, SkipReason } from './timing/decide.js';
-import { nextTickMs, wakeMs } from './timing/decide.js';
+import type { Living, SkipReason } from '../model/calendar/decide.js';
+import { nextTickMs, wakeMs } from '../model/calendar/decide.js';
 
 export interface TickFilter {
   outcome?: 'run' | 'skip';

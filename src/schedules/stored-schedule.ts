@@ -6,7 +6,7 @@ import { loadSchedule } from '../experiments/definition/load.js';
 import type { ScheduleSpec } from '../experiments/definition/schedule.js';
 import { rulesOf } from '../experiments/definition/schedule-rules.js';
 import type { ScheduleEntity } from './schedule.entity.js';
-import type { Living } from './timing/decide.js';
+import type { Living } from '../model/calendar/decide.js';
 
 export interface StoredSchedule {
   spec: ScheduleSpec;

@@ -6,10 +6,10 @@
  * keep it; do no error counters rise. Not modelled: sick optics that do not yet lose packets.
  */
 import { deviceId, portId } from '../core/elements.js';
-import { EvidenceIndex } from '../telemetry/series.js';
-import type { Evidence, Series } from '../telemetry/series.js';
-import type { Job } from '../workload/job.js';
-import type { Device, Topology } from '../topology/model.js';
+import { EvidenceIndex } from '../model/telemetry/series.js';
+import type { Evidence, Series } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
+import type { Device, Topology } from '../model/topology/model.js';
 import { listChoices } from '../core/nearest.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from './profile.js';
 import { freshSamples, newestValue } from './samples.js';

@@ -1,7 +1,7 @@
 /** True change: states, events, rates, gauges and silence, against the noise of the series itself. */
 import { describe, expect, it } from '@jest/globals';
 import { Prng } from '../core/prng.js';
-import { QUALITY, SeriesBuilder } from '../telemetry/series.js';
+import { QUALITY, SeriesBuilder } from '../model/telemetry/series.js';
 import { changedAtNs } from './change.js';
 
 const S = 1e9;

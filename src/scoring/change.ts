@@ -6,8 +6,8 @@
  * its centre, or when traffic that never paused stops. A polled series that falls silent has changed as well:
  * missing is not zero, but it is not normal either. Not modelled: slow drifts that stay inside the noise.
  */
-import { metricDefinition } from '../telemetry/catalog.js';
-import type { Series } from '../telemetry/series.js';
+import { metricDefinition } from '../model/telemetry/catalog.js';
+import type { Series } from '../model/telemetry/series.js';
 import { SILENCE_INTERVALS, freshSamples, spacingNs } from './samples.js';
 import type { Sample } from './samples.js';
 import { deviation, mean, median } from './statistics.js';

@@ -2,8 +2,8 @@
  * Time to detect: the first true change of anything that is told about what was faulted.
  */
 import { deviceId, nicId, portId, rankId } from '../core/elements.js';
-import { METRICS } from '../telemetry/catalog.js';
-import type { EvidenceIndex, Series } from '../telemetry/series.js';
+import { METRICS } from '../model/telemetry/catalog.js';
+import type { EvidenceIndex, Series } from '../model/telemetry/series.js';
 import { changedAtNs } from './change.js';
 import type { FaultElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';

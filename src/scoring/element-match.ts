@@ -8,7 +8,7 @@
  */
 import type { ElementRef } from '../core/elements.js';
 import { deviceId } from '../core/elements.js';
-import type { Topology } from '../topology/model.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { portsOfElement, portsOfEntry } from './fault-elements.js';
 

@@ -7,8 +7,8 @@
  * list of metrics is what moved, not what anybody expected to move. Citations for a culprit that answers no fault
  * cover nothing, and count against precision where they are untrue: naming more can't make an answer better founded.
  */
-import { METRICS } from '../telemetry/catalog.js';
-import { EvidenceIndex, type Series } from '../telemetry/series.js';
+import { METRICS } from '../model/telemetry/catalog.js';
+import { EvidenceIndex, type Series } from '../model/telemetry/series.js';
 import type { Culprit } from '../diagnosis/verdict.js';
 import { changedAtNs } from './change.js';
 import { faultElements, seriesOn, symptomElements } from './fault-elements.js';

@@ -8,7 +8,7 @@
  * spreads more probability than there are faults has left the choice to the reader. Formulas: docs/scoring.md.
  */
 import type { Culprit, Verdict } from '../diagnosis/verdict.js';
-import type { Topology } from '../topology/model.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { LADDER, elementCredit } from './element-match.js';
 import { evidenceQuality } from './evidence-quality.js';

@@ -7,8 +7,8 @@
  * moved away are not expected to carry anything again: the job stays where it is well.
  */
 import { deviceId, portId } from '../core/elements.js';
-import type { EvidenceIndex } from '../telemetry/series.js';
-import type { Topology } from '../topology/model.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
+import type { Topology } from '../model/topology/model.js';
 import type { FaultElements } from './fault-elements.js';
 import { Level, LEVEL_TOLERANCE, type Weighed } from './level.js';
 import { LinkTraffic, memberLinks, totalRate } from './link-traffic.js';

@@ -4,11 +4,11 @@
  * Everything goes by element id and topology, never by parts of names: `leaf-1` and `leaf-10` are strangers.
  */
 import { deviceId, jobId, nicId, portId } from '../core/elements.js';
-import { metricDefinition } from '../telemetry/catalog.js';
-import type { EvidenceIndex, Series } from '../telemetry/series.js';
-import type { Topology } from '../topology/model.js';
+import { metricDefinition } from '../model/telemetry/catalog.js';
+import type { EvidenceIndex, Series } from '../model/telemetry/series.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
-import type { Job } from '../workload/job.js';
+import type { Job } from '../model/workload/job.js';
 
 /** Indices into the topology. */
 export interface FaultElements {

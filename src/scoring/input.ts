@@ -4,9 +4,9 @@
  * Scores never read a simulator: on a real fabric and on a simulated one they rest on the same evidence, plus the
  * instants at which the drill injected and reverted and the jobs that the fabric's routes led over the target.
  */
-import type { Evidence } from '../telemetry/series.js';
-import type { Job } from '../workload/job.js';
-import type { Topology } from '../topology/model.js';
+import type { Evidence } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { ScoringProfile } from './profile.js';

@@ -1,7 +1,7 @@
 /** Isolation: victims among bystanders with a noise guard, flows, containment, honest nulls, bounds. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { buildTopology, topologySchema } from '../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../model/topology/topology-spec.js';
 import { isolationScore, scoreIsolation } from './isolation.js';
 import { scoringProfileSchema } from './profile.js';
 import { SCORE_METRICS } from './scorecard.js';

@@ -6,9 +6,9 @@
  * three standard deviations of its own baseline. Flows (rank to rank) are judged in the same way on their bytes.
  * How far pauses spread is in pause-spread.ts.
  */
-import { EvidenceIndex } from '../telemetry/series.js';
-import type { Topology } from '../topology/model.js';
-import type { Job } from '../workload/job.js';
+import { EvidenceIndex } from '../model/telemetry/series.js';
+import type { Topology } from '../model/topology/model.js';
+import type { Job } from '../model/workload/job.js';
 import { faultElements } from './fault-elements.js';
 import type { FaultElements } from './fault-elements.js';
 import type { ScoringInput } from './input.js';

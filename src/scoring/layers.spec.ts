@@ -1,7 +1,7 @@
 /** Layers: what each reads off the evidence of a drill, and that it says so when it can't. */
 import { describe, expect, it } from '@jest/globals';
 import { portId } from '../core/elements.js';
-import type { Evidence } from '../telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import { layerReadings, NO_READINGS, type LayerInput } from './layers.js';
 import {
   drill,

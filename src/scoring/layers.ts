@@ -7,9 +7,9 @@
  * of the detection: the other could only lose.
  */
 import { jobId, portId } from '../core/elements.js';
-import { metricDefinition } from '../telemetry/catalog.js';
-import { EvidenceIndex, type Series } from '../telemetry/series.js';
-import type { Job } from '../workload/job.js';
+import { metricDefinition } from '../model/telemetry/catalog.js';
+import { EvidenceIndex, type Series } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
 import { firstDetection, seriesOfFault } from './detection.js';
 import { failback } from './failback.js';
 import { faultElements, seriesOn, type FaultElements } from './fault-elements.js';

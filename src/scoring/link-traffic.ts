@@ -6,9 +6,9 @@
  * links by which one device leaves for the tier above (uplinks of a switch, ports of one NIC).
  */
 import { portId } from '../core/elements.js';
-import type { EvidenceIndex } from '../telemetry/series.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
 import { BYTES_PER_NS_PER_GBPS } from '../core/units.js';
-import type { Topology } from '../topology/model.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { faultElements } from './fault-elements.js';
 import { Counter, freshSamples, pollSpans } from './samples.js';

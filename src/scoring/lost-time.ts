@@ -8,8 +8,8 @@
  * shares add up to one.
  */
 import { jobId } from '../core/elements.js';
-import { EvidenceIndex, type Evidence } from '../telemetry/series.js';
-import type { Job } from '../workload/job.js';
+import { EvidenceIndex, type Evidence } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
 import { freshSamples } from './samples.js';
 import { median } from './statistics.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { portId } from '../core/elements.js';
-import { EvidenceIndex } from '../telemetry/series.js';
-import { peerPort } from '../topology/model.js';
+import { EvidenceIndex } from '../model/telemetry/series.js';
+import { peerPort } from '../model/topology/model.js';
 import { pauseSpread } from './pause-spread.js';
 import { EvidenceWriter, topology } from './testing/synthetic-drill.js';
 

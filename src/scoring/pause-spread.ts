@@ -8,8 +8,8 @@
  * which priority waits, and whether two pauses of one interval were at the same moment.
  */
 import { portId } from '../core/elements.js';
-import type { EvidenceIndex } from '../telemetry/series.js';
-import { peerPort, type Topology } from '../topology/model.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
+import { peerPort, type Topology } from '../model/topology/model.js';
 import { Counter, freshSamples, pollSpans } from './samples.js';
 import { NS_PER_S } from './statistics.js';
 

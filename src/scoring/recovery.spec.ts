@@ -2,9 +2,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { jobId, portId } from '../core/elements.js';
-import { QUALITY } from '../telemetry/series.js';
+import { QUALITY } from '../model/telemetry/series.js';
 import { carriedJobBytes } from './link-traffic.js';
-import { EvidenceIndex } from '../telemetry/series.js';
+import { EvidenceIndex } from '../model/telemetry/series.js';
 import { recoveryScore, scoreRecovery } from './recovery.js';
 import type { RecoveryFigures } from './recovery.js';
 import { SCORE_METRICS } from './scorecard.js';

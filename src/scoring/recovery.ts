@@ -5,7 +5,7 @@
  * the observed time from injection on. A value that did not come back in time is "not recovered", never a big
  * number. Formulas and a worked example: docs/scoring.md.
  */
-import { EvidenceIndex } from '../telemetry/series.js';
+import { EvidenceIndex } from '../model/telemetry/series.js';
 import { firstDetection, seriesOfFault } from './detection.js';
 import { failback } from './failback.js';
 import { faultElements } from './fault-elements.js';

@@ -6,8 +6,8 @@
  * and so are the culprits that name them. A link that was taken down more than once flaps, whoever took it down.
  */
 import type { Culprit } from '../diagnosis/verdict.js';
-import type { CulpritKind } from '../telemetry/vocabulary.js';
-import type { Topology } from '../topology/model.js';
+import type { CulpritKind } from '../model/telemetry/vocabulary.js';
+import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { LADDER, elementCredit } from './element-match.js';
 

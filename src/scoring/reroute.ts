@@ -9,8 +9,8 @@
  * is never before the last route left the dead links. Not knowable for a link without sibling.
  */
 import { portId } from '../core/elements.js';
-import type { EvidenceIndex } from '../telemetry/series.js';
-import type { Topology } from '../topology/model.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
+import type { Topology } from '../model/topology/model.js';
 import type { FaultElements } from './fault-elements.js';
 import { LinkTraffic, lowerPort, memberLinks, totalRate } from './link-traffic.js';
 import { freshSamples, valueAt } from './samples.js';

@@ -1,7 +1,7 @@
 /** Counters between polls: exact at polls, linear between, unknown outside and in silence. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { QUALITY, SeriesBuilder } from '../telemetry/series.js';
+import { QUALITY, SeriesBuilder } from '../model/telemetry/series.js';
 import { Counter, freshSamples, newestValue, pollSpans, valueAt } from './samples.js';
 
 const samples = (...pairs: [number, number][]) => pairs.map(([timeNs, value]) => ({ timeNs, value }));

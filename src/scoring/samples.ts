@@ -4,9 +4,9 @@
  * N/A and repeated answers are left out, so that a counter which went silent never reads as zero: over a gap of more
  * than three poll intervals a counter has no value. Counters that wrapped are read as if they had not.
  */
-import { QUALITY } from '../telemetry/series.js';
-import type { Series } from '../telemetry/series.js';
-import { unwrapped } from '../telemetry/wrapping.js';
+import { QUALITY } from '../model/telemetry/series.js';
+import type { Series } from '../model/telemetry/series.js';
+import { unwrapped } from '../model/telemetry/wrapping.js';
 import { median } from './statistics.js';
 
 /** A gap of more than this many usual poll intervals is silence. */

@@ -5,7 +5,7 @@
  * snake case with the unit last, exactly as published and as objectives use them.
  */
 import type { Verdict } from '../diagnosis/verdict.js';
-import type { ElementRef } from '../telemetry/vocabulary.js';
+import type { ElementRef } from '../model/telemetry/vocabulary.js';
 
 export type MetricValue = number | boolean | null;
 

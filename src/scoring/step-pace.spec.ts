@@ -3,10 +3,10 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EvidenceIndex, SeriesBuilder } from '../telemetry/series.js';
-import { smallTopology } from '../workload/testing/small-topology.js';
-import { buildJobs } from '../workload/build-jobs.js';
-import { jobSchema } from '../workload/job-schema.js';
+import { EvidenceIndex, SeriesBuilder } from '../model/telemetry/series.js';
+import { smallTopology } from '../model/workload/testing/small-topology.js';
+import { buildJobs } from '../model/workload/build-jobs.js';
+import { jobSchema } from '../model/workload/job-schema.js';
 import { backAtNs, jobPace, lostNs, type JobPace } from './step-pace.js';
 
 const topology = smallTopology({ hosts: 2 });

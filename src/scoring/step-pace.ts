@@ -8,10 +8,10 @@
  * as they take no longer than the longest before the fault; what they take beyond that is lost.
  * Not modelled: progress inside a step, batches of changing size.
  */
-import type { EvidenceIndex } from '../telemetry/series.js';
-import { QUALITY } from '../telemetry/series.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
+import { QUALITY } from '../model/telemetry/series.js';
 import { jobId } from '../core/elements.js';
-import type { Job } from '../workload/job.js';
+import type { Job } from '../model/workload/job.js';
 import { freshSamples } from './samples.js';
 import type { Span } from './samples.js';
 import { clamp, deviation, median, NS_PER_S } from './statistics.js';

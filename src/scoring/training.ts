@@ -6,8 +6,8 @@
  * Jobs are weighted by their GPUs. Null as soon as one job's pace is not known: a mean of those who can be asked would
  * look better the worse the others are.
  */
-import type { EvidenceIndex } from '../telemetry/series.js';
-import type { Job } from '../workload/job.js';
+import type { EvidenceIndex } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
 import { NS_PER_S } from './statistics.js';
 import { jobPace, meanPace } from './step-pace.js';
 

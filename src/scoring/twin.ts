@@ -7,8 +7,8 @@
  * unit), counters by more than a tenth of what they gained since the injection. A series that tells three samples
  * less has fallen silent, which is a difference as well.
  */
-import { metricDefinition } from '../telemetry/catalog.js';
-import type { Series } from '../telemetry/series.js';
+import { metricDefinition } from '../model/telemetry/catalog.js';
+import type { Series } from '../model/telemetry/series.js';
 import { GAUGE_TOLERANCE, MEANINGFUL, RATE_TOLERANCE } from './change.js';
 import { SILENCE_INTERVALS, freshSamples, type Sample } from './samples.js';
 

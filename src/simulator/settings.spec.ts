@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { telemetrySchema } from '../telemetry/settings.js';
+import { telemetrySchema } from '../model/telemetry/settings.js';
 import { z } from 'zod';
 import {
   headroomBytes,

@@ -1,7 +1,7 @@
 /**
  * What was really injected. Types only: nothing on the diagnoser's side may reach this file.
  */
-import type { CulpritKind, Direction, ElementRef, Side } from '../telemetry/vocabulary.js';
+import type { CulpritKind, Direction, ElementRef, Side } from '../model/telemetry/vocabulary.js';
 
 export interface TruthEntry {
   kind: CulpritKind;

@@ -6,10 +6,10 @@
  * its faults is the counterfactual: same fabric, same seed, nothing injected.
  */
 import { Prng } from '../../src/core/prng.js';
-import type { Evidence } from '../../src/telemetry/series.js';
-import type { ElementRef } from '../../src/telemetry/vocabulary.js';
-import type { Job } from '../../src/workload/job.js';
-import type { Topology } from '../../src/topology/model.js';
+import type { Evidence } from '../../src/model/telemetry/series.js';
+import type { ElementRef } from '../../src/model/telemetry/vocabulary.js';
+import type { Job } from '../../src/model/workload/job.js';
+import type { Topology } from '../../src/model/topology/model.js';
 import type { TruthEntry } from '../../src/truth/truth.js';
 import type { CompiledFault, FaultKind } from '../../src/faults/fault.js';
 import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';

@@ -6,8 +6,8 @@
  */
 import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
 import type { Prng } from '../../src/core/prng.js';
-import type { ElementRef } from '../../src/telemetry/vocabulary.js';
-import type { Topology } from '../../src/topology/model.js';
+import type { ElementRef } from '../../src/model/telemetry/vocabulary.js';
+import type { Topology } from '../../src/model/topology/model.js';
 
 export interface AccuracyFault {
   kind: string;

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { jobId } from '../../src/core/elements.js';
-import { EvidenceIndex } from '../../src/telemetry/series.js';
+import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { diagnose } from '../../src/diagnosis/index.js';
 import { runCase } from './diagnosis-cases.js';
 import type { CaseRequest, DiagnosisCase } from './diagnosis-cases.js';

@@ -3,7 +3,7 @@
  *
  * `also` is what moves beyond what the kind promises, as a consequence; all else must stay as in a control.
  */
-import type { MetricName } from '../../src/telemetry/catalog.js';
+import type { MetricName } from '../../src/model/telemetry/catalog.js';
 import type { FabricName } from './fault-symptom-fabrics.js';
 
 /** Everything a device tells falls silent with it. */

@@ -4,7 +4,7 @@ import {
   codewordsPerFrame,
   frameLossRatio,
   symbolErrorRatio,
-} from '../../src/telemetry/fec.js';
+} from '../../src/model/telemetry/fec.js';
 import { caseJson } from './cases.js';
 
 interface FecRow {

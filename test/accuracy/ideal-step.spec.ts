@@ -5,12 +5,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fabricSettingsSchema } from '../../src/simulator/settings.js';
 import { FlowSimulator } from '../../src/simulator/flow/flow-simulator.js';
-import { telemetrySchema } from '../../src/telemetry/settings.js';
-import { buildLeafSpine, leafSpineSchema } from '../../src/topology/builders/leaf-spine.js';
-import type { Topology } from '../../src/topology/model.js';
-import { buildJobs } from '../../src/workload/build-jobs.js';
-import { idealStepNs } from '../../src/workload/closed-form.js';
-import { jobSchema, type JobInput } from '../../src/workload/job-schema.js';
+import { telemetrySchema } from '../../src/model/telemetry/settings.js';
+import { buildLeafSpine, leafSpineSchema } from '../../src/model/topology/builders/leaf-spine.js';
+import type { Topology } from '../../src/model/topology/model.js';
+import { buildJobs } from '../../src/model/workload/build-jobs.js';
+import { idealStepNs } from '../../src/model/workload/closed-form.js';
+import { jobSchema, type JobInput } from '../../src/model/workload/job-schema.js';
 
 const settings = fabricSettingsSchema.parse({});
 

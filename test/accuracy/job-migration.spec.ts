@@ -7,8 +7,8 @@ import { planDrill } from '../../src/drill/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import { loadDefinitions } from '../../src/experiments/definition/load.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
-import type { Evidence } from '../../src/telemetry/series.js';
-import { DEFAULT_RESTART } from '../../src/workload/job.js';
+import type { Evidence } from '../../src/model/telemetry/series.js';
+import { DEFAULT_RESTART } from '../../src/model/workload/job.js';
 import { readSource } from '../support/source-tree.js';
 
 interface Drill {

@@ -63,7 +63,7 @@ const blindness: Plant[] = [
     `src/diagnosis/planted-peek-at-${room}.ts`,
     importingType('Planted', `../telemetry/${innocent}.js`),
     {
-      [`src/telemetry/${innocent}.ts`]: importingType('Secret', `../${room}/planted-secret.js`),
+      [`src/model/telemetry/${innocent}.ts`]: importingType('Secret', `../${room}/planted-secret.js`),
       [`src/${room}/planted-secret.ts`]: 'export interface Secret {\n  element: string;\n}\n',
     },
   );
@@ -76,7 +76,7 @@ const purity: Plant[] = [
   }),
   plant('pure-without-built-ins', 'src/simulator/planted-file-reader.ts', importing('node:fs')),
   plant('pure-without-built-ins', 'src/core/planted-bare-name.ts', importing('fs')),
-  plant('pure-packages-only-zod', 'src/topology/planted-package.ts', importing('yaml')),
+  plant('pure-packages-only-zod', 'src/model/topology/planted-package.ts', importing('yaml')),
   plant(
     'truth-is-types-only',
     'src/scoring/planted-value.ts',
@@ -132,7 +132,7 @@ const boundary: Plant[] = [
   plant('definition-arrows', 'src/experiments/definition/planted.ts', importing('../planted-target.js'), {
     'src/experiments/planted-target.ts': target,
   }),
-  plant('timing-is-arithmetic', 'src/schedules/timing/planted.ts', importing('../planted-target.js'), {
+  plant('timing-is-arithmetic', 'src/model/calendar/planted.ts', importing('../planted-target.js'), {
     'src/schedules/planted-target.ts': target,
   }),
   plant('conduct-is-arithmetic', 'src/game-days/conduct/planted.ts', importing('../planted-target.js'), {
@@ -194,13 +194,13 @@ const edges: Plant[] = [
 ];
 
 const hygiene: Plant[] = [
-  plant('no-circular', 'src/workload/planted-circle-a.ts', importing('./planted-circle-b.js'), {
-    'src/workload/planted-circle-b.ts': importing('./planted-circle-a.js'),
+  plant('no-circular', 'src/model/workload/planted-circle-a.ts', importing('./planted-circle-b.js'), {
+    'src/model/workload/planted-circle-b.ts': importing('./planted-circle-a.js'),
   }),
-  plant('no-unresolvable', 'src/workload/planted-typing-error.ts', importing('../telemety/series.js')),
+  plant('no-unresolvable', 'src/model/workload/planted-typing-error.ts', importing('../telemety/series.js')),
   plant('no-undeclared-package', 'src/runs/planted-undeclared.ts', importing('picomatch')),
   plant('no-dev-package-in-product', 'src/runs/planted-dev-package.ts', importing('fast-check')),
-  plant('no-orphans', 'src/workload/planted-orphan.ts', target),
+  plant('no-orphans', 'src/model/workload/planted-orphan.ts', target),
 ];
 
 /** All plants. */

@@ -11,7 +11,7 @@ import { scheduleSchema } from '../../src/experiments/definition/schedule.js';
 import { suiteSchema } from '../../src/experiments/definition/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { inputJsonSchema } from '../../src/core/schema-issues.js';
-import { METRICS } from '../../src/telemetry/catalog.js';
+import { METRICS } from '../../src/model/telemetry/catalog.js';
 import { CHECKOUT, readSource } from '../support/source-tree.js';
 
 /** A script, not a module of the program, so it is loaded by path. */

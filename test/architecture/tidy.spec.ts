@@ -68,7 +68,7 @@ describe('pure rooms', () => {
   });
 
   test('the timing of schedules reads no clock; of its surroundings it asks for the rules of time zones alone', () => {
-    const timing = product.filter((file) => file.startsWith('src/schedules/timing/'));
+    const timing = product.filter((file) => file.startsWith('src/model/calendar/'));
     expect(timing.length).toBeGreaterThan(3);
     const found = timing.flatMap((file) =>
       impureConstructs(readSource(file)).map(({ construct }) => `${basename(file)} ${construct}`),
@@ -171,7 +171,7 @@ describe('what ships', () => {
 
   test('names no folder of the place it was written in', () => {
     expect(WORKPLACE.test(`read ${'/wo' + 'rk/'}file`)).toBe(true);
-    expect(WORKPLACE.test('src/workload/network/working')).toBe(false);
+    expect(WORKPLACE.test('src/model/workload/network/working')).toBe(false);
     expect(shipped.length).toBeGreaterThan(files.length);
     // the CI program is told where the real inputs lie; everything else takes them from the environment
     const checked = shipped.filter((file) => file !== '.ci/run');

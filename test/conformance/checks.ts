@@ -12,7 +12,7 @@ import {
   type Fabric,
 } from '../../src/fabrics/contract/fabric.js';
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
-import { METRICS } from '../../src/telemetry/catalog.js';
+import { METRICS } from '../../src/model/telemetry/catalog.js';
 
 /** Longest that a call of the contract may take, ms. */
 export const CALL_WITHIN_MS = 20_000;

@@ -14,7 +14,7 @@ import type { Fabric } from '../../src/fabrics/contract/fabric.js';
 import { whyNoSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
 import { TimerActedError } from '../../src/fabrics/linux/undo/timers.js';
 import { EnvironmentError, InputError } from '../../src/core/problem.js';
-import { EvidenceIndex } from '../../src/telemetry/series.js';
+import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { drillLab } from '../support/lab-drill.js';
 import { whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';

@@ -19,7 +19,7 @@ import {
   type TracesPaths,
 } from '../../src/fabrics/contract/fabric.js';
 import type { Impairment } from '../../src/fabrics/contract/impairment.js';
-import type { Evidence } from '../../src/telemetry/series.js';
+import type { Evidence } from '../../src/model/telemetry/series.js';
 
 /** Steps of a drill at which it can be held, in the order they come. */
 export const STEPS = [

@@ -5,9 +5,9 @@ import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simula
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';
-import { buildTopology } from '../../src/topology/topology-spec.js';
-import { buildJobs } from '../../src/workload/build-jobs.js';
-import { EvidenceIndex, type Evidence, type Series } from '../../src/telemetry/series.js';
+import { buildTopology } from '../../src/model/topology/topology-spec.js';
+import { buildJobs } from '../../src/model/workload/build-jobs.js';
+import { EvidenceIndex, type Evidence, type Series } from '../../src/model/telemetry/series.js';
 
 // Specs of the simulator's room may name these only through here.
 export type { Impairment } from '../../src/fabrics/contract/impairment.js';

@@ -6,7 +6,7 @@
 import type { DiagnosisInput, Verdict } from '../../../src/diagnosis/index.js';
 import { plainVerdict } from '../../../src/diagnosis/verdict.js';
 import type { Prng } from '../../../src/core/prng.js';
-import type { CulpritKind, ElementRef, Side } from '../../../src/telemetry/vocabulary.js';
+import type { CulpritKind, ElementRef, Side } from '../../../src/model/telemetry/vocabulary.js';
 
 export interface Suspect {
   kind: CulpritKind;

@@ -5,7 +5,7 @@ import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
 import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
 import { Prng } from '../../../src/core/prng.js';
-import type { Topology } from '../../../src/topology/model.js';
+import type { Topology } from '../../../src/model/topology/model.js';
 import { BASELINES } from './index.js';
 import { verdictOf } from './answer.js';
 

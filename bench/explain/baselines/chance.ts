@@ -4,7 +4,7 @@
  * What beats it by little has learned little. It never says "no fault", so that it is as good as chance can be at faults.
  */
 import { deviceId, nicId } from '../../../src/core/elements.js';
-import { CULPRIT_KINDS, type ElementRef } from '../../../src/telemetry/vocabulary.js';
+import { CULPRIT_KINDS, type ElementRef } from '../../../src/model/telemetry/vocabulary.js';
 import { pick } from '../corpus/draw.js';
 import type { Baseline } from './answer.js';
 

@@ -8,9 +8,9 @@
  */
 import { edgeId } from '../../../src/core/elements.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
-import { EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
-import { peerPort, type Topology } from '../../../src/topology/model.js';
-import type { Job } from '../../../src/workload/job.js';
+import { EvidenceIndex, type Series } from '../../../src/model/telemetry/series.js';
+import { peerPort, type Topology } from '../../../src/model/topology/model.js';
+import type { Job } from '../../../src/model/workload/job.js';
 import type { Baseline, Suspect } from './answer.js';
 import { fresh, median, rise } from './readings.js';
 

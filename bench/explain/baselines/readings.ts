@@ -1,5 +1,5 @@
 /** How the baselines read series: the fresh samples only, by metric. */
-import { QUALITY, type EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
+import { QUALITY, type EvidenceIndex, type Series } from '../../../src/model/telemetry/series.js';
 
 /** Fresh values, oldest first. */
 export const fresh = ({ values, quality }: Series): number[] =>

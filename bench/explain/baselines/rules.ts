@@ -8,9 +8,9 @@
  */
 import { elementName, elementRef } from '../../../src/core/elements.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
-import { EvidenceIndex, type Series } from '../../../src/telemetry/series.js';
-import type { CulpritKind } from '../../../src/telemetry/vocabulary.js';
-import type { Topology } from '../../../src/topology/model.js';
+import { EvidenceIndex, type Series } from '../../../src/model/telemetry/series.js';
+import type { CulpritKind } from '../../../src/model/telemetry/vocabulary.js';
+import type { Topology } from '../../../src/model/topology/model.js';
 import type { Baseline, Suspect } from './answer.js';
 import { above, fresh, least, median, most, rise } from './readings.js';
 

@@ -7,8 +7,8 @@
  */
 import { elementName } from '../../../src/core/elements.js';
 import type { Prng } from '../../../src/core/prng.js';
-import type { Evidence, Series } from '../../../src/telemetry/series.js';
-import type { Topology } from '../../../src/topology/model.js';
+import type { Evidence, Series } from '../../../src/model/telemetry/series.js';
+import type { Topology } from '../../../src/model/topology/model.js';
 import type { Weights } from './draw.js';
 
 export const QUALITIES = ['clean', 'lost-10', 'lost-30', 'mute-third', 'clocks-off'] as const;

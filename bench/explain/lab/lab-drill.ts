@@ -14,7 +14,7 @@ import { openFabric } from '../../../src/fabrics/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../../src/fabrics/contract/definition.js';
 import { Lab } from '../../../src/fabrics/linux/lab/lab.js';
 import { EnvironmentError } from '../../../src/core/problem.js';
-import type { Evidence } from '../../../src/telemetry/series.js';
+import type { Evidence } from '../../../src/model/telemetry/series.js';
 import type { FaultClass } from '../corpus/fault-entry.js';
 import { grade, truthOf, type Grade } from '../grade.js';
 import type { CaseRun } from '../run-case.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SeriesBuilder, type Evidence } from '../../../src/telemetry/series.js';
+import { SeriesBuilder, type Evidence } from '../../../src/model/telemetry/series.js';
 import type { DropCount } from './drop-count.js';
 import type { LabResult } from './lab-drill.js';
 import { figuresOf } from './lab-figures.js';

@@ -6,7 +6,7 @@
  * logged when they change; bytes and stalls are as fine as their polls.
  */
 import { jobId } from '../../../src/core/elements.js';
-import { EvidenceIndex } from '../../../src/telemetry/series.js';
+import { EvidenceIndex } from '../../../src/model/telemetry/series.js';
 import type { Yardstick } from '../../row.js';
 import { deviationsOff } from './drop-count.js';
 import type { LabResult } from './lab-drill.js';

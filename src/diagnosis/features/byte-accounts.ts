@@ -9,9 +9,9 @@
  * said about its NIC.
  * Not modelled: jobs whose ranks moved to other hosts, whose bytes then seem foreign on one and missing on the other.
  */
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Nic } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Nic } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 import { writtenPerRank } from './checkpoint-traffic.js';
 import type { Context } from './context.js';
 import { edgesByJob } from './edges.js';

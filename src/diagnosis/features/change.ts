@@ -4,9 +4,9 @@
  * Only what stands out from the series' own past is called a change: evidence that does not differ is no evidence. The
  * past is everything before the onset, or everything outside the fault where nothing lies before it.
  */
-import { metricDefinition } from '../../telemetry/catalog.js';
-import type { MetricDefinition } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
+import { metricDefinition } from '../../model/telemetry/catalog.js';
+import type { MetricDefinition } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { CitedEvidence } from '../verdict.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';

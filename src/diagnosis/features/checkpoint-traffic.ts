@@ -7,7 +7,7 @@
  * Not modelled: ranks that have moved.
  */
 import { jobId } from '../../core/elements.js';
-import type { Job } from '../../workload/job.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context } from './context.js';
 import { freshSamples, type Column } from './samples.js';
 

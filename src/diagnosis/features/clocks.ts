@@ -11,8 +11,8 @@
  * Sources: NTP's usual errors under load; Huygens (Geng et al., NSDI 2018), which does the same with probes.
  */
 import { elementName } from '../../core/elements.js';
-import type { Series } from '../../telemetry/series.js';
-import type { Device, Link, Topology } from '../../topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
+import type { Device, Link, Topology } from '../../model/topology/model.js';
 import { connectionsOf } from './byte-accounts.js';
 import { fitClocks } from './clock-fit.js';
 import type { ClockFit, CounterPair } from './clock-fit.js';

@@ -7,8 +7,8 @@
  * nearest common instant, since hosts are not polled together. A job within one host has no peers to compare with.
  */
 import { rankId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context, Interval } from './context.js';
 import { Room } from './room.js';
 import { freshColumn } from './samples.js';

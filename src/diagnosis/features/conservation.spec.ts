@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SeriesBuilder } from '../../telemetry/series.js';
-import type { Series } from '../../telemetry/series.js';
+import { SeriesBuilder } from '../../model/telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { conservation } from './conservation.js';
 
 function series(samples: readonly (readonly [timeNs: number, value: number])[]): Series {

@@ -8,8 +8,8 @@
  * coarse for the few packets that a stalled sender loses, readings at quiet moments decide (idle-levels.ts).
  * Not modelled: counters that disagree about what a byte is (preamble, FCS); such a drift would need a ratio.
  */
-import type { Link } from '../../topology/model.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Link } from '../../model/topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { IDLE_TOLERANCE_BYTES, idleLevels } from './idle-levels.js';
 import { Room } from './room.js';
 import { freshColumn } from './samples.js';

@@ -4,11 +4,11 @@
  * Elements are walked by topology index and never by name, so that renaming a device can't change a verdict.
  */
 import { deviceId, nicId, portId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import { EvidenceIndex } from '../../telemetry/series.js';
-import type { Evidence, Series } from '../../telemetry/series.js';
-import type { Link, Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import { EvidenceIndex } from '../../model/telemetry/series.js';
+import type { Evidence, Series } from '../../model/telemetry/series.js';
+import type { Link, Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 import { QueueTable, SeriesTable } from './series-table.js';
 
 export interface DiagnosisInput {

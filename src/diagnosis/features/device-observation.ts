@@ -6,7 +6,7 @@
  */
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { freshSamples, samplesWithin } from './samples.js';
 import type { Sample } from './samples.js';
 import { median } from './statistics.js';

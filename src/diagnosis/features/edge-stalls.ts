@@ -7,7 +7,7 @@
  * and liveness sessions, so that only links of hosts are judged so. A NIC with a single partner tells nothing: the
  * partner looks the same.
  */
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Context, Interval } from './context.js';
 import { edgeSeries } from './edges.js';
 import { increments, rose, union } from './samples.js';

@@ -1,9 +1,9 @@
 /**
  * The connections of jobs in the evidence: `edge:NAME/3-7` is what rank 3 of a job sends to rank 7.
  */
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context } from './context.js';
 
 export interface EdgeSeries {

@@ -5,9 +5,9 @@
  * ring than the one computed here, so that what is missing by this account may be there under another name: it can
  * vouch for a rank whose connections are all there, and accuses nobody. Not modelled: ranks that moved.
  */
-import type { Topology } from '../../topology/model.js';
-import { expandCollective, isLocalEdge } from '../../workload/flows.js';
-import type { Job } from '../../workload/job.js';
+import type { Topology } from '../../model/topology/model.js';
+import { expandCollective, isLocalEdge } from '../../model/workload/flows.js';
+import type { Job } from '../../model/workload/job.js';
 
 /** By rank, partners that it sends to, and those that it is sent to by. */
 export interface ExpectedConnections {

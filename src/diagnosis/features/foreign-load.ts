@@ -6,7 +6,7 @@
  * other NICs; half of it must be certain, whatever happened between the polls (byte-accounts.ts); and what was received
  * must have been sent: bytes without a sender are a matter of polls. An account with holes is not known, and names nobody.
  */
-import type { Nic } from '../../topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
 import { byteAccounts, gainOf, nicBytesPerNs } from './byte-accounts.js';
 import type { ByteAccount } from './byte-accounts.js';
 import { overlaps } from './context.js';

@@ -5,9 +5,9 @@
  * is normal and differs from fleet to fleet, so the other NICs are the control. A NIC that moves nothing never waits,
  * which proves nothing. Counters: mlx5 `outbound_pci_stalled_rd`, `_wr`, `tx_prio3_pause_duration`.
  */
-import { peerPort } from '../../topology/model.js';
-import type { Nic } from '../../topology/model.js';
-import type { MetricName } from '../../telemetry/catalog.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { freshColumn, isStill, rises, samplesWithin, union } from './samples.js';

@@ -8,7 +8,7 @@
  * has new connections that hash as they like. An uplink on which little more than acknowledgements goes is no witness.
  * Not modelled: ways of unequal cost; polarisation that was there before the window, which few flows look like as well.
  */
-import { peerPort } from '../../topology/model.js';
+import { peerPort } from '../../model/topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { observeRestarts } from './restarts.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { SeriesBuilder } from '../../telemetry/series.js';
-import type { Job } from '../../workload/job.js';
-import type { Topology } from '../../topology/model.js';
+import { SeriesBuilder } from '../../model/telemetry/series.js';
+import type { Job } from '../../model/workload/job.js';
+import type { Topology } from '../../model/topology/model.js';
 import { Context } from './context.js';
 import type { Interval } from './context.js';
 import { observeJobLosses } from './job-loss.js';

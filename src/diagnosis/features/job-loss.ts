@@ -11,7 +11,7 @@
  * after it. A restart loses the time without processes, and the steps that have to be done again.
  */
 import { jobId } from '../../core/elements.js';
-import type { Job } from '../../workload/job.js';
+import type { Job } from '../../model/workload/job.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { freshSamples, stateSpans, union } from './samples.js';

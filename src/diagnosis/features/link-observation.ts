@@ -4,8 +4,8 @@
  * Status and events are on-change and exact in time but may get lost; counters are polled but cumulative, so that a
  * missed message still shows in `port_link_down_events`. Both are kept, each with "not known" apart from "no".
  */
-import type { Series } from '../../telemetry/series.js';
-import type { Link } from '../../topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
+import type { Link } from '../../model/topology/model.js';
 import { conservation, wireBytes } from './conservation.js';
 import type { Conservation } from './conservation.js';
 import { overlaps } from './context.js';

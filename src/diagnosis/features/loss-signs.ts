@@ -8,8 +8,8 @@
  * for here.
  */
 import { elementName } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context, Interval } from './context.js';
 import { isHeavier, nothingMoved, timedSteps } from './quiet-step.js';
 import { increments, rises } from './samples.js';

@@ -6,8 +6,8 @@
  * keeps up has no reason to, and at Microsoft was a NIC whose receive pipeline hung (Guo et al., SIGCOMM 2016, 6.2).
  * Pauses are sums over priorities. Not modelled: a watchdog in the NIC.
  */
-import { peerPort } from '../../topology/model.js';
-import type { Nic } from '../../topology/model.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { allQueues } from './queues.js';

@@ -7,7 +7,7 @@
  * routes that turn up again after they went down, as after failures. A circle that also waits for a port outside of it is
  * not judged: that port may end it. Not modelled: which flows turn.
  */
-import { peerPort } from '../../topology/model.js';
+import { peerPort } from '../../model/topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { observeHeldPorts } from './pause-spread.js';

@@ -6,7 +6,7 @@
  * Pauses that go round in a circle have no root: see pause-loops.ts.
  * Not modelled: which of several ports a switch pauses for (all that are held at the time are followed).
  */
-import { peerPort } from '../../topology/model.js';
+import { peerPort } from '../../model/topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { pausesSent } from './nic-pause.js';

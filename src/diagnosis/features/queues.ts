@@ -5,8 +5,8 @@
  * poll. A port that sends at its speed for a whole poll is full whatever its queue says. Counters: SONiC
  * SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS, watermarks cleared on read. "No" and "not known" are kept apart.
  */
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { gainWithin, increments, rises, samplesWithin } from './samples.js';

@@ -7,9 +7,9 @@
  * not watched vouches for nothing.
  */
 import { jobId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
-import type { Job } from '../../workload/job.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context, Interval } from './context.js';
 import { freshColumn, freshSamples, gainWithin } from './samples.js';
 import type { Sample } from './samples.js';

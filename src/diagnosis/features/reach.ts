@@ -5,9 +5,9 @@
  * its lower end. Used as a weight when several culprits share one loss, never to excuse a culprit: rerouted traffic
  * may slow a job that never touched the element.
  */
-import { peerPort } from '../../topology/model.js';
-import type { Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 
 /** Ports of NICs at or below a device. */
 export function hostPortsBelow(topology: Topology, device: number): Set<number> {

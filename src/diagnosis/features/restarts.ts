@@ -6,7 +6,7 @@
  * they usually take.
  */
 import { jobId } from '../../core/elements.js';
-import type { Job } from '../../workload/job.js';
+import type { Job } from '../../model/workload/job.js';
 import type { Context, Interval } from './context.js';
 import { freshSamples, stateSpans } from './samples.js';
 import { median } from './statistics.js';

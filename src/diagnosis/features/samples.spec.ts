@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { SeriesBuilder } from '../../telemetry/series.js';
-import type { Series } from '../../telemetry/series.js';
+import { SeriesBuilder } from '../../model/telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { freshSamples, isStateKnown, stateSpans } from './samples.js';
 
 const seriesOf = (metric: string, values: readonly number[]): Series => {

@@ -5,9 +5,9 @@
  * fresh one. Counters are compared between fresh samples only; a counter that goes back was reset (a reboot) and
  * adds nothing.
  */
-import { QUALITY } from '../../telemetry/series.js';
-import type { Series } from '../../telemetry/series.js';
-import { unwrapped } from '../../telemetry/wrapping.js';
+import { QUALITY } from '../../model/telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
+import { unwrapped } from '../../model/telemetry/wrapping.js';
 import type { Interval } from './context.js';
 
 /** A state that held for a while; NaN means unknown. */

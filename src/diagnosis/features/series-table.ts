@@ -5,7 +5,7 @@
  * mostly lists the elements of a metric in one order: each is expected behind the last one, and searched for only where
  * it is not there.
  */
-import type { EvidenceIndex, Series } from '../../telemetry/series.js';
+import type { EvidenceIndex, Series } from '../../model/telemetry/series.js';
 
 type Row = readonly (Series | undefined)[];
 

@@ -4,8 +4,8 @@
  * Most series of a large fabric are never looked at, or are constant; to rewrite them all would cost many times what a
  * diagnosis does. A state that held when the window began held then by any clock; what falls out of the window is left out.
  */
-import { metricDefinition } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
+import { metricDefinition } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Interval } from './context.js';
 
 type Samples = Pick<Series, 'timesNs' | 'values' | 'quality'>;

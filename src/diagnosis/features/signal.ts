@@ -6,7 +6,7 @@
  * receiver with as much at the sender is lost on the way, less at the sender is its laser, unchanged at both is neither
  * (SONiC CMIS design). Modules differ by design, so light is compared with the same port's past.
  */
-import type { MetricName } from '../../telemetry/catalog.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
 import type { Context, Interval } from './context.js';
 import {
   firstAfter,

@@ -5,7 +5,7 @@
  * downgrade: only a fresh reading below the rated speed is. The rated speed is what the operator's own topology says,
  * so that a link that was slow before anybody looked is found as well.
  */
-import type { Link } from '../../topology/model.js';
+import type { Link } from '../../model/topology/model.js';
 import { overlaps } from './context.js';
 import type { Context, Interval } from './context.js';
 import { freshReachNs, freshSamples, isStill, union } from './samples.js';

@@ -4,7 +4,7 @@
  * `edge_stalled_s` grows with the clock while nothing is acknowledged, so that a sample taken during a stall points
  * back to its beginning. Used to place an onset inside the poll interval that the counters left open.
  */
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Context, Interval } from './context.js';
 import { rises } from './samples.js';
 

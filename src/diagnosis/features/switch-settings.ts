@@ -8,8 +8,8 @@
  * not judged. Where nobody marks, or nobody heeds marks, there is nothing to compare with, and nothing is said.
  * Not modelled: thresholds that differ by tier on purpose.
  */
-import type { Series } from '../../telemetry/series.js';
-import { peerPort } from '../../topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
 import type { Context, Interval } from './context.js';
 import { overlaps } from './context.js';
 import { observeForeignLoads } from './foreign-load.js';

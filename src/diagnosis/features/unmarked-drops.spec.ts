@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { queueId } from '../../core/elements.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { evidenceOf, polled } from '../testing/polled.js';
 import { Context } from './context.js';
 import { dropsUnmarked } from './unmarked-drops.js';

@@ -8,8 +8,8 @@
  * Not modelled: collisions among the flows of the jobs themselves, which come and go with every run.
  */
 import { deviceId, elementName, elementRef, jobId, nicId, portId } from '../../core/elements.js';
-import { peerPort } from '../../topology/model.js';
-import type { Series } from '../../telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';

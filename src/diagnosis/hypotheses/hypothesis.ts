@@ -5,8 +5,8 @@
  * have failed, with its findings; candidates of one element and kind that differ in side or direction only are one
  * culprit, and their probabilities add. The words, the series to cite and the rivals of its kinds live in the same file.
  */
-import type { Direction, ElementRef } from '../../telemetry/vocabulary.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Direction, ElementRef } from '../../model/telemetry/vocabulary.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Interval } from '../features/context.js';
 import type { DeviceObservation } from '../features/device-observation.js';
 import type { LinkObservation } from '../features/link-observation.js';

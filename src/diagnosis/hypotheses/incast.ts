@@ -8,9 +8,9 @@
  * Not modelled: an incast that a job makes by its own collectives.
  */
 import { elementName, elementRef, nicId, portId, queueId } from '../../core/elements.js';
-import type { ElementRef } from '../../telemetry/vocabulary.js';
-import { peerPort } from '../../topology/model.js';
-import type { Series } from '../../telemetry/series.js';
+import type { ElementRef } from '../../model/telemetry/vocabulary.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context } from '../features/context.js';
 import { observeForeignLoads } from '../features/foreign-load.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { deviceId, jobId, portId } from '../../core/elements.js';
-import { SeriesBuilder, seriesWith, type Series } from '../../telemetry/series.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
-import type { Job } from '../../workload/job.js';
+import { SeriesBuilder, seriesWith, type Series } from '../../model/telemetry/series.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
+import type { Job } from '../../model/workload/job.js';
 import { diagnose } from '../index.js';
 import type { DiagnosisInput, Verdict } from '../index.js';
 import { renameDevices } from '../testing/rename.js';

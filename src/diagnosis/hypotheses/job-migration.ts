@@ -7,7 +7,7 @@
  * Not modelled: jobs that leave several hosts at once for one reason; each is named by itself.
  */
 import { deviceId, elementRef, jobId, portId } from '../../core/elements.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';
 import { overlaps } from '../features/context.js';

@@ -3,8 +3,8 @@
  * neither of its devices is to blame.
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
 import { answeredWithin } from '../features/device-observation.js';

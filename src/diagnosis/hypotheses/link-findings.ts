@@ -12,7 +12,7 @@ import { observeLight, observeSignals } from '../features/signal.js';
 import type { Light } from '../features/signal.js';
 import { freshCount, freshSamples, rises, samplesWithin, union } from '../features/samples.js';
 import { stallUnderWayNs } from '../features/stall.js';
-import type { Nic } from '../../topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';
 import type { Outcome } from '../likelihoods.js';

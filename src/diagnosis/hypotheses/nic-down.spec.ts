@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { diagnose } from '../index.js';
 import { Scenario } from '../testing/scenario.js';
 import type { Trouble } from '../testing/scenario.js';

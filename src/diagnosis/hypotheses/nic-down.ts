@@ -6,7 +6,7 @@
  * answers. Not modelled: a NIC with one port, whose death looks like a cut cable from outside.
  */
 import { elementRef, nicId } from '../../core/elements.js';
-import type { Nic } from '../../topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
 import type { Context, Interval } from '../features/context.js';
 import type { LinkObservation } from '../features/link-observation.js';
 import { countPresent } from '../explanation.js';

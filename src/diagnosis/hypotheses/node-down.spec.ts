@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { diagnose } from '../index.js';
 import { Scenario, withoutSamples } from '../testing/scenario.js';
 import type { Trouble } from '../testing/scenario.js';

@@ -6,9 +6,9 @@
  * stay up. Not modelled: a switch whose forwarding dies under a live management processor; it shows as dead links.
  */
 import { deviceId, elementRef } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Series } from '../../telemetry/series.js';
-import { peerPort } from '../../topology/model.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Series } from '../../model/telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
 import { answeredWithin } from '../features/device-observation.js';

@@ -6,7 +6,7 @@
  * loss looks the same in the byte counters; it is told apart later, when a fault kind for it exists.
  */
 import { elementName, elementRef, portId } from '../../core/elements.js';
-import type { Direction } from '../../telemetry/vocabulary.js';
+import type { Direction } from '../../model/telemetry/vocabulary.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';
 import { observeAllLinks } from '../features/link-observation.js';

@@ -7,8 +7,8 @@
  * Not modelled: the electrical half of the receiving port, which looks like that of the sender.
  */
 import { elementName, elementRef, portId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
-import type { Direction } from '../../telemetry/vocabulary.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
+import type { Direction } from '../../model/telemetry/vocabulary.js';
 import { number, seconds } from '../features/change.js';
 import { overlaps } from '../features/context.js';
 import type { Context, Interval } from '../features/context.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Series } from '../../telemetry/series.js';
-import { peerPort } from '../../topology/model.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import type { Series } from '../../model/telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { observePauseLoops } from '../features/pause-loops.js';
 import { Context } from '../features/context.js';
 import { diagnose } from '../index.js';

@@ -5,9 +5,9 @@
  * waits for. Rivals are judged by the same findings.
  */
 import { elementRef, nicId, portId } from '../../core/elements.js';
-import { peerPort } from '../../topology/model.js';
-import type { Nic } from '../../topology/model.js';
-import type { Series } from '../../telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Nic } from '../../model/topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';
 import { STALL_METRICS, movedBytes, observeHostSides, pausesItsSwitch } from '../features/host-side.js';

@@ -7,8 +7,8 @@
  * other reasons stalls on writes and never on reads: slow-receiver.ts. Not modelled: which lane or which generation it is.
  */
 import { deviceId, elementRef, nicId } from '../../core/elements.js';
-import { peerPort } from '../../topology/model.js';
-import type { Series } from '../../telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Series } from '../../model/telemetry/series.js';
 import type { Context, Interval } from '../features/context.js';
 import { STALL_METRICS, movedBytes, observeHostSides } from '../features/host-side.js';
 import type { HostSideObservation } from '../features/host-side.js';

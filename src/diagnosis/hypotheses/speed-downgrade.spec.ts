@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
-import { QUALITY } from '../../telemetry/series.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
+import { QUALITY } from '../../model/telemetry/series.js';
 import { diagnose } from '../index.js';
 import type { Verdict } from '../index.js';
 import { Scenario, withoutSamples } from '../testing/scenario.js';

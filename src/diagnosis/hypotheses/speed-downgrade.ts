@@ -7,7 +7,7 @@
  * Not modelled: a link that was meant to run slower than its topology says.
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
-import type { MetricName } from '../../telemetry/catalog.js';
+import type { MetricName } from '../../model/telemetry/catalog.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
-import type { Series } from '../../telemetry/series.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { diagnose } from '../index.js';
 import type { Verdict } from '../index.js';
 import { evidenceOf, polled } from '../testing/polled.js';

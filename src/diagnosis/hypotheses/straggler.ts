@@ -7,7 +7,7 @@
  * Not modelled: work that is uneven by design; a host all of whose peers became slow with it.
  */
 import { deviceId, elementRef, jobId, rankId } from '../../core/elements.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import { compareWithPeers, observeCompute } from '../features/compute.js';
 import type { ComputeObservation, SlowRank } from '../features/compute.js';

@@ -8,7 +8,7 @@
  * Not modelled: settings that are wrong everywhere and always were; a switch without congestion, which shows nothing.
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
-import type { Series } from '../../telemetry/series.js';
+import type { Series } from '../../model/telemetry/series.js';
 import { number, seconds } from '../features/change.js';
 import type { Context, Interval } from '../features/context.js';
 import { allQueues, deepest, marked } from '../features/queues.js';

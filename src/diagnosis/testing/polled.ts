@@ -1,5 +1,5 @@
 /** Evidence of a few series, polled each second, for specs of one feature. */
-import type { Evidence, Series } from '../../telemetry/series.js';
+import type { Evidence, Series } from '../../model/telemetry/series.js';
 
 /** @param at value at a time, s; called for 0 to `seconds` */
 export function polled(

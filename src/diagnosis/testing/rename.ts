@@ -2,8 +2,8 @@
  * The same fabric and evidence under other device names, for the law that names carry no information.
  */
 import { linkId } from '../../core/elements.js';
-import { seriesWith } from '../../telemetry/series.js';
-import type { Topology } from '../../topology/model.js';
+import { seriesWith } from '../../model/telemetry/series.js';
+import type { Topology } from '../../model/topology/model.js';
 import type { DiagnosisInput } from '../index.js';
 
 /** @param names new name of each device, by index */

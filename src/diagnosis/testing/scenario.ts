@@ -7,11 +7,11 @@
  */
 import { deviceId, edgeId, jobId, nicId, portId } from '../../core/elements.js';
 import { Prng } from '../../core/prng.js';
-import { SeriesBuilder, seriesWith } from '../../telemetry/series.js';
-import type { Evidence, Series } from '../../telemetry/series.js';
-import { peerPort } from '../../topology/model.js';
-import type { Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import { SeriesBuilder, seriesWith } from '../../model/telemetry/series.js';
+import type { Evidence, Series } from '../../model/telemetry/series.js';
+import { peerPort } from '../../model/topology/model.js';
+import type { Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 import type { DiagnosisInput } from '../index.js';
 
 const SECOND = 1e9;

@@ -4,7 +4,7 @@
  * Time moves without traffic, so a walk over it costs nothing; every call is a step that a test can count, abort at or
  * break. What is impaired is one text per element, as a real device's read-back would show it.
  */
-import type { Evidence } from '../../telemetry/series.js';
+import type { Evidence } from '../../model/telemetry/series.js';
 import type {
   AdvancesTime,
   ConfigurationSnapshot,
@@ -12,7 +12,7 @@ import type {
   FabricDescription,
 } from '../../fabrics/contract/fabric.js';
 import { impairedElement, type Impairment, type ImpairmentType } from '../../fabrics/contract/impairment.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import type { Plan, PlannedImpairment } from '../plan.js';
 
 const TOPOLOGY = buildTopology(

@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import { durationNs } from '../../core/units.js';
-import { selectorSchema } from '../../topology/selector.js';
-import { jobSchema } from '../../workload/job-schema.js';
+import { selectorSchema } from '../../model/topology/selector.js';
+import { jobSchema } from '../../model/workload/job-schema.js';
 import { scoringProfileSchema, targetObjectives } from '../../scoring/profile.js';
 import { FAULT_KINDS, type AnyFaultKind } from '../../faults/catalog.js';
 

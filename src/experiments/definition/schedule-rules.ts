@@ -6,12 +6,12 @@
  */
 import { InputError, withPointer, type InputIssue } from '../../core/problem.js';
 import { formatDurationNs, NS_PER } from '../../core/units.js';
-import { blackoutAt, firstOpenMs, type Blackout } from '../../schedules/timing/blackouts.js';
-import { parseCron, type Cron } from '../../schedules/timing/cron.js';
-import { nextTickMs, windowText, type Rules } from '../../schedules/timing/decide.js';
-import { nextOccurrence } from '../../schedules/timing/occurrences.js';
-import { checkZone } from '../../schedules/timing/zone-names.js';
-import { formatWall, instantsOf, nextChangeMs } from '../../schedules/timing/zone.js';
+import { blackoutAt, firstOpenMs, type Blackout } from '../../model/calendar/blackouts.js';
+import { parseCron, type Cron } from '../../model/calendar/cron.js';
+import { nextTickMs, windowText, type Rules } from '../../model/calendar/decide.js';
+import { nextOccurrence } from '../../model/calendar/occurrences.js';
+import { checkZone } from '../../model/calendar/zone-names.js';
+import { formatWall, instantsOf, nextChangeMs } from '../../model/calendar/zone.js';
 import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from './schedule.js';
 
 /** A year before a leap year, so that every day of the calendar comes soon. */

@@ -6,9 +6,9 @@
  */
 import { z } from 'zod';
 import { fabricSettingsSchema } from '../../simulator/settings.js';
-import { telemetrySchema } from '../../telemetry/settings.js';
-import { topologySchema } from '../../topology/topology-spec.js';
-import { jobSchema } from '../../workload/job-schema.js';
+import { telemetrySchema } from '../../model/telemetry/settings.js';
+import { topologySchema } from '../../model/topology/topology-spec.js';
+import { jobSchema } from '../../model/workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
 import { orchestratorSchema } from './orchestrator-settings.js';

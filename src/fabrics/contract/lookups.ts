@@ -4,8 +4,8 @@
 import { deviceId, elementName, jobId } from '../../core/elements.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError } from '../../core/problem.js';
-import type { Link, Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import type { Link, Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 
 export function linkOf(topology: Topology, id: string): Link {
   const link = topology.links.find((candidate) => candidate.id === id);

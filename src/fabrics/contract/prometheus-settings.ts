@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { durationNs } from '../../core/units.js';
-import { METRICS, type MetricName } from '../../telemetry/catalog.js';
+import { METRICS, type MetricName } from '../../model/telemetry/catalog.js';
 import { elementTemplate, labelValues } from './element-labels.js';
 
 const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricName[]];

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { listChoices } from '../../core/nearest.js';
 import { EnvironmentError, InputError } from '../../core/problem.js';
 import { contentDigest } from '../../platform/digest.js';
-import { buildJobs } from '../../workload/build-jobs.js';
+import { buildJobs } from '../../model/workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
 import type { LabBuilder } from '../contract/lab-builder.js';
 import { Clock } from './clock.js';

@@ -7,8 +7,8 @@
  */
 import { EnvironmentError, InputError, messageOf } from '../../core/problem.js';
 import { ownIdentity } from '../../platform/process-identity.js';
-import type { Evidence } from '../../telemetry/series.js';
-import type { Job } from '../../workload/job.js';
+import type { Evidence } from '../../model/telemetry/series.js';
+import type { Job } from '../../model/workload/job.js';
 import type {
   ConfigurationSnapshot,
   Fabric,

@@ -16,7 +16,7 @@
 import type { FabricDefinition } from '../contract/definition.js';
 import { labSettingsSchema } from '../contract/lab-settings.js';
 import { BYTES_PER_NS_PER_GBPS } from '../../core/units.js';
-import { buildTopology } from '../../topology/topology-spec.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
 
 type Stated = Readonly<Record<string, unknown>>;
 

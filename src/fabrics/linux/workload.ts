@@ -5,7 +5,7 @@
  * kernels as the connections that are made later.
  */
 import type { FabricSpec } from '../contract/definition.js';
-import type { Job } from '../../workload/job.js';
+import type { Job } from '../../model/workload/job.js';
 import { jobLabOf } from './job/job-lab.js';
 import { LabJobs, planConnections, type LabJobsOptions } from './job/lab-jobs.js';
 import type { MoveOrder, Orchestrator, SchedulerUndo } from './job/orchestrator.js';

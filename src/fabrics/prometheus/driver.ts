@@ -5,12 +5,12 @@
  * Its clock is the wall clock, counted from when it was opened; telemetry from before that can be asked for as well.
  */
 import { InputError, withPointer } from '../../core/problem.js';
-import { buildTopology } from '../../topology/topology-spec.js';
-import type { Topology } from '../../topology/model.js';
-import type { Evidence } from '../../telemetry/series.js';
-import { buildJobs } from '../../workload/build-jobs.js';
-import type { Job } from '../../workload/job.js';
-import { knownElements } from '../../workload/known-elements.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
+import type { Topology } from '../../model/topology/model.js';
+import type { Evidence } from '../../model/telemetry/series.js';
+import { buildJobs } from '../../model/workload/build-jobs.js';
+import type { Job } from '../../model/workload/job.js';
+import { knownElements } from '../../model/workload/known-elements.js';
 import { fabricSpecSchema, type FabricDefinition, type FabricSettings } from '../contract/definition.js';
 import type {
   ConfigurationSnapshot,

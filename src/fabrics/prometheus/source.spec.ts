@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { QUALITY, type Evidence } from '../../telemetry/series.js';
+import { QUALITY, type Evidence } from '../../model/telemetry/series.js';
 import { prometheusSchema } from '../contract/prometheus-settings.js';
 import { fabricSpecSchema } from '../contract/definition.js';
 import { PrometheusClient } from './client.js';

@@ -8,8 +8,8 @@
  */
 import { InputError } from '../../core/problem.js';
 import { listChoices } from '../../core/nearest.js';
-import { metricDefinition } from '../../telemetry/catalog.js';
-import { SeriesBuilder, QUALITY, type Evidence, type Series } from '../../telemetry/series.js';
+import { metricDefinition } from '../../model/telemetry/catalog.js';
+import { SeriesBuilder, QUALITY, type Evidence, type Series } from '../../model/telemetry/series.js';
 import { elementWith } from '../contract/element-labels.js';
 import type { PrometheusMapping, PrometheusSettings } from '../contract/prometheus-settings.js';
 import type { PrometheusClient, PrometheusSeries } from './client.js';

@@ -3,8 +3,8 @@
  */
 import { withPointer } from '../../core/problem.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
-import { buildTopology } from '../../topology/topology-spec.js';
-import { buildJobs } from '../../workload/build-jobs.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
+import { buildJobs } from '../../model/workload/build-jobs.js';
 import type { FabricDefinition } from '../contract/definition.js';
 import { SimulatedFabric } from './simulated-fabric.js';
 import { temporaryBacking } from './temporary-backing.js';

@@ -6,7 +6,7 @@
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import { nicId } from '../../core/elements.js';
-import type { Topology } from '../../topology/model.js';
+import type { Topology } from '../../model/topology/model.js';
 import type { Impairment } from '../contract/impairment.js';
 import { described, twoValued, type Control } from './control.js';
 import { nicOf } from '../contract/lookups.js';

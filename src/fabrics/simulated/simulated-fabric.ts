@@ -8,8 +8,8 @@
  */
 import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import type { EvidenceSize } from '../../telemetry/evidence-size.js';
-import type { Evidence } from '../../telemetry/series.js';
+import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
+import type { Evidence } from '../../model/telemetry/series.js';
 import type {
   AdvancesTime,
   ConfigurationSnapshot,

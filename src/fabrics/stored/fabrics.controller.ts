@@ -12,9 +12,9 @@ import { parseBody } from '../../platform/http/body.js';
 import { definitionText } from '../../platform/http/definition-body.js';
 import { YAML_TYPES } from '../../platform/http/media-types.js';
 import { decodeCursor, pageOf, pageQuery, parseQuery, placeOf } from '../../platform/http/page.js';
-import { fullForm } from '../../topology/describe.js';
-import { TOPOLOGY_FORMATS } from '../../topology/importers/index.js';
-import { buildTopology } from '../../topology/topology-spec.js';
+import { fullForm } from '../../model/topology/describe.js';
+import { TOPOLOGY_FORMATS } from '../../model/topology/importers/index.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
 import type { FabricEntity } from './fabric.entity.js';
 import { FabricsService } from './fabrics.service.js';
 

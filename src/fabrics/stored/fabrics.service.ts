@@ -8,9 +8,9 @@ import { InputError, withPointer } from '../../core/problem.js';
 import { contentDigest } from '../../platform/digest.js';
 import type { Cursor } from '../../platform/http/page.js';
 import { ConflictError, NotFoundError } from '../../platform/problem/errors.js';
-import { summarise } from '../../topology/describe.js';
-import { buildTopology } from '../../topology/topology-spec.js';
-import { buildJobs } from '../../workload/build-jobs.js';
+import { summarise } from '../../model/topology/describe.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
+import { buildJobs } from '../../model/workload/build-jobs.js';
 import { FabricEntity } from './fabric.entity.js';
 
 @Injectable()

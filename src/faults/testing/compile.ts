@@ -4,9 +4,9 @@
 import { Prng } from '../../core/prng.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { elementRef } from '../../core/elements.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
-import type { Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
+import type { Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 import type { CongestionDescription } from '../../fabrics/contract/fabric.js';
 import type { CompiledFault, FaultKind } from '../fault.js';
 

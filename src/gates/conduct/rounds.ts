@@ -10,7 +10,7 @@ import { countDifferences, specDifferences } from '../../gate/differences.js';
 import type { SeedRuns } from '../../gate/pairs.js';
 import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../gate/result.js';
 import type { SuiteObjective } from '../../gate/suite-objective.js';
-import { buildTopology } from '../../topology/topology-spec.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
 import { effectNotes } from './effects.js';
 import { refusal, SIDES, type CheckedGate, type Side } from './gate-input.js';
 import type { SideOutcome } from './side-run.js';

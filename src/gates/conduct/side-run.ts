@@ -16,7 +16,7 @@ import type { SideRun } from '../../gate/pairs.js';
 import type { SuiteObjective } from '../../gate/suite-objective.js';
 import { InputError } from '../../core/problem.js';
 import { trainingPace } from '../../scoring/training.js';
-import { EvidenceIndex, type Evidence } from '../../telemetry/series.js';
+import { EvidenceIndex, type Evidence } from '../../model/telemetry/series.js';
 
 /** What has to be computed beyond the drill itself. */
 export interface Needs {

@@ -3,7 +3,7 @@
  * arbitrary one whose every text is hostile. Figures are made up but fit together.
  */
 import fc from 'fast-check';
-import { CULPRIT_KINDS, SIDES } from '../../telemetry/vocabulary.js';
+import { CULPRIT_KINDS, SIDES } from '../../model/telemetry/vocabulary.js';
 import { RUN_STATES, SCORE_METRICS, SCORE_NAMES } from '../../scoring/scorecard.js';
 import type { MetricValue, Scorecard, Scores } from '../../scoring/scorecard.js';
 

@@ -7,7 +7,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { knownElements } from '../../workload/known-elements.js';
+import { knownElements } from '../../model/workload/known-elements.js';
 import { claimOf, type AlertClaim } from '../../fabrics/contract/alert-labels.js';
 import { RunEntity } from '../run.entity.js';
 import { isFinal } from '../run.machine.js';

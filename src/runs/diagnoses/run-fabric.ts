@@ -2,8 +2,8 @@
 import { describeFabric } from '../../drill/examine.js';
 import { experimentFromStored, fabricFromStored } from '../../experiments/definition/stored.js';
 import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
-import type { Topology } from '../../topology/model.js';
-import type { Job } from '../../workload/job.js';
+import type { Topology } from '../../model/topology/model.js';
+import type { Job } from '../../model/workload/job.js';
 import type { RunEntity } from '../run.entity.js';
 
 export interface RunFabric {

@@ -10,7 +10,7 @@ import type { Verdict } from '../../diagnosis/verdict.js';
 import { ELEMENT_TYPES } from '../../core/elements.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { nearestHint } from '../../core/nearest.js';
-import { CULPRIT_KINDS, SIDES, type Direction } from '../../telemetry/vocabulary.js';
+import { CULPRIT_KINDS, SIDES, type Direction } from '../../model/telemetry/vocabulary.js';
 
 const text = z.string().max(10_000);
 const share = z.number().min(0).max(1).nullable().default(null);

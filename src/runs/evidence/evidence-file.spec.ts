@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../core/problem.js';
-import type { Evidence } from '../../telemetry/series.js';
+import type { Evidence } from '../../model/telemetry/series.js';
 import { decodeEvidenceFile, encodedParts, encodeEvidence } from './arrow.js';
 import { EvidenceFile } from './evidence-file.js';
 

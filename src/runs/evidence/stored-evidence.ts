@@ -5,7 +5,7 @@
  * they go when the run goes.
  */
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Evidence } from '../../telemetry/series.js';
+import type { Evidence } from '../../model/telemetry/series.js';
 import { decodeEvidence } from './arrow.js';
 import { EvidenceFile } from './evidence-file.js';
 

@@ -3,12 +3,12 @@
  * cut at 20 s and repaired at 40 s, 60 s in all. Every figure follows from the few numbers in `Story`.
  */
 import { deviceId, edgeId, jobId, linkId, portId } from '../../core/elements.js';
-import { SeriesBuilder } from '../../telemetry/series.js';
-import type { Evidence } from '../../telemetry/series.js';
-import { buildTopology, topologySchema } from '../../topology/topology-spec.js';
-import type { Topology } from '../../topology/model.js';
+import { SeriesBuilder } from '../../model/telemetry/series.js';
+import type { Evidence } from '../../model/telemetry/series.js';
+import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
+import type { Topology } from '../../model/topology/model.js';
 import type { TruthEntry } from '../../truth/truth.js';
-import type { Job } from '../../workload/job.js';
+import type { Job } from '../../model/workload/job.js';
 import { plainVerdict, type Culprit } from '../../diagnosis/verdict.js';
 import type { ScoringInput } from '../input.js';
 

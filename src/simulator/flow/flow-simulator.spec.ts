@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EvidenceIndex, type Evidence } from '../../telemetry/series.js';
-import type { Topology } from '../../topology/model.js';
+import { EvidenceIndex, type Evidence } from '../../model/telemetry/series.js';
+import type { Topology } from '../../model/topology/model.js';
 import {
   bytesOf,
   samplesOf,

@@ -6,13 +6,13 @@
  * jobs, settings and seed, driven by the same calls, give the same evidence byte for byte.
  * Not modelled: single packets; queues, marks and pauses are those of the steady state between events.
  */
-import { CourseStore, type CourseStoreOptions } from '../../telemetry/columns/course-store.js';
-import type { EvidenceSize } from '../../telemetry/evidence-size.js';
-import type { Evidence } from '../../telemetry/series.js';
-import type { TelemetrySettings } from '../../telemetry/settings.js';
-import type { Topology } from '../../topology/model.js';
-import { RoutingGraph } from '../../topology/routing/graph.js';
-import type { Job } from '../../workload/job.js';
+import { CourseStore, type CourseStoreOptions } from '../../model/telemetry/columns/course-store.js';
+import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
+import type { Evidence } from '../../model/telemetry/series.js';
+import type { TelemetrySettings } from '../../model/telemetry/settings.js';
+import type { Topology } from '../../model/topology/model.js';
+import { RoutingGraph } from '../../model/topology/routing/graph.js';
+import type { Job } from '../../model/workload/job.js';
 import { priorityClasses } from '../congestion-settings.js';
 import type { FabricSettings } from '../settings.js';
 import { Beliefs } from './plant/beliefs.js';

@@ -7,7 +7,7 @@
 import type { Impairment, ImpairmentType } from '../../contract/impairment.js';
 import { deviceOf, endOf, linkOf, lowerRate, nicOf } from '../../contract/lookups.js';
 import { InputError } from '../../../core/problem.js';
-import { frameLossRatio } from '../../../telemetry/fec.js';
+import { frameLossRatio } from '../../../model/telemetry/fec.js';
 import { FRAME_BYTES, type Lab } from '../lab/lab.js';
 import { trafficKnob } from '../traffic/traffic-knob.js';
 import type { Knob } from './knob.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { hashText } from '../../../core/prng.js';
-import { buildTopology } from '../../../topology/topology-spec.js';
-import type { Job } from '../../../workload/job.js';
+import { buildTopology } from '../../../model/topology/topology-spec.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Flow } from '../lab/paths.js';
 import { listeningPort, spreadConnections, type TracePaths } from './connections.js';
 

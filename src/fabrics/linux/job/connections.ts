@@ -5,8 +5,8 @@
  * whose busiest link carries least is taken, edge after edge. All of it follows from names, numbers and the routes in
  * force, so that a plan made by another process comes to the same. Two flows on one uplink would halve a step's speed.
  */
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Flow } from '../lab/paths.js';
 import { MOST_RANKS, ringEdges } from './runnable.js';
 

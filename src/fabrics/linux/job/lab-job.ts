@@ -7,8 +7,8 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '../../../workload/job.js';
-import type { Topology } from '../../../topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { lastCommonCheckpoint } from './checkpoint-file.js';
 import { Crew, type Hire } from './crew.js';
 import type { Connection } from './connections.js';

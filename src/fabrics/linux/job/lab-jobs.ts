@@ -6,8 +6,8 @@
  * Not modelled: GPUs other than as places; ranks that share a host.
  */
 import { join } from 'node:path';
-import type { Job } from '../../../workload/job.js';
-import type { Topology } from '../../../topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
 import type { Place } from '../transport/place.js';
 import type { UndoSpot } from '../undo/timers.js';
 import { ackTimeoutNs } from '../ack-timeout.js';

@@ -4,7 +4,7 @@
  * Two of them: the lab's own, which moves ranks by itself, and Slurm, which ends and requeues whole jobs. Hosts are device
  * indices, jobs positions in the list.
  */
-import type { GpuUse } from '../../../workload/spares.js';
+import type { GpuUse } from '../../../model/workload/spares.js';
 import type { Place } from '../transport/place.js';
 import type { Step } from '../undo/shell.js';
 import type { UndoSpot } from '../undo/timers.js';

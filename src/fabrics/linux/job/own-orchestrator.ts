@@ -7,8 +7,8 @@
 import { join } from 'node:path';
 import { jobId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
-import type { Job } from '../../../workload/job.js';
-import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../workload/spares.js';
+import type { Job } from '../../../model/workload/job.js';
+import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../model/workload/spares.js';
 import type { Step } from '../undo/shell.js';
 import type { JobLab } from './lab-jobs.js';
 import type { Allocation, MoveOrder, Orchestrator, ScheduledJobs, SchedulerUndo } from './orchestrator.js';

@@ -6,8 +6,8 @@
  * those over the fabric are refused. Times of a restart are measured here, so that `restart` only says that there is one.
  */
 import { InputError, type InputIssue } from '../../../core/problem.js';
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { WorkerOperation } from './protocol.js';
 
 const RUNNABLE = ['all-reduce', 'all-gather', 'reduce-scatter'] as const;

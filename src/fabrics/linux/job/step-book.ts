@@ -1,7 +1,7 @@
 /**
  * Puts the reports of a job's ranks together to steps of the job: a step has ended when its last rank has.
  */
-import type { Job } from '../../../workload/job.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { StepSummary } from './job-events.js';
 import type { WorkerReport } from './protocol.js';
 

@@ -7,7 +7,7 @@
  */
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
-import type { Job } from '../../../workload/job.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { ImpairmentType } from '../../contract/impairment.js';
 import { LINUX_CAPABILITIES } from '../controls/controls.js';
 import { workerProgram } from '../job/worker-process.js';

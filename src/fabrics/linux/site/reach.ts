@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
-import type { Device, Topology } from '../../../topology/model.js';
+import type { Device, Topology } from '../../../model/topology/model.js';
 import type {
   JumpHost,
   LoginHost,

@@ -6,7 +6,7 @@
  */
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
-import type { Job } from '../../../workload/job.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { FabricSpec } from '../../contract/definition.js';
 import type { SlurmSettings } from '../../contract/orchestrator-settings.js';
 import type { ImpairmentType } from '../../contract/impairment.js';

@@ -7,9 +7,9 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { Evidence } from '../../../telemetry/series.js';
-import type { TelemetrySettings } from '../../../telemetry/settings.js';
-import type { Job } from '../../../workload/job.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
+import type { TelemetrySettings } from '../../../model/telemetry/settings.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Clock } from '../clock.js';
 import type { LabJobs } from '../job/lab-jobs.js';
 import { monotonicNs } from '../job/monotonic.js';

@@ -6,7 +6,7 @@
  * token bucket and a speed of its own runs at the lower.
  */
 import { deviceId, nicId, portId, queueId } from '../../../core/elements.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
 import type { Lab, LabNode } from '../lab/lab.js';
 import { hostPrefix, parseNextHops, type NextHops } from '../lab/routes.js';
 import { counterName } from '../lab/counter-name.js';

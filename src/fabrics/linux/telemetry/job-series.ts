@@ -5,9 +5,9 @@
  * longer tells is missing, not repeated.
  */
 import { deviceId, edgeId, jobId, rankId } from '../../../core/elements.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
-import type { Topology } from '../../../topology/model.js';
-import { busBandwidthFactor, type CollectiveKind, type Job } from '../../../workload/job.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import type { Topology } from '../../../model/topology/model.js';
+import { busBandwidthFactor, type CollectiveKind, type Job } from '../../../model/workload/job.js';
 import type { EdgeSample, JobListener, StepSummary } from '../job/job-events.js';
 import type { SeriesStore } from './series-store.js';
 

@@ -8,9 +8,9 @@
  * A device whose dialect tells less has fewer: what nobody counts there is absent, not empty.
  */
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../core/elements.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
-import { peerPort, type Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import { peerPort, type Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { ringEdges } from '../job/runnable.js';
 import type { SeriesName } from './series-store.js';

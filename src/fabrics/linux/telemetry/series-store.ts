@@ -5,9 +5,9 @@
  * it. Of the time before the drill only states remain, as the first sample of their series: a count or a step that began
  * then would be cut in two. What has no series is not watched. Whole windows are cut as for any recorded evidence.
  */
-import { QUALITY, SeriesBuilder, type Evidence } from '../../../telemetry/series.js';
-import { windowOf } from '../../../telemetry/window.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
+import { QUALITY, SeriesBuilder, type Evidence } from '../../../model/telemetry/series.js';
+import { windowOf } from '../../../model/telemetry/window.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
 
 export interface SeriesName {
   metric: MetricName;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { METRICS } from '../../../telemetry/catalog.js';
-import { QUALITY } from '../../../telemetry/series.js';
-import { smallTopology } from '../../../workload/testing/small-topology.js';
-import type { Job } from '../../../workload/job.js';
+import { METRICS } from '../../../model/telemetry/catalog.js';
+import { QUALITY } from '../../../model/telemetry/series.js';
+import { smallTopology } from '../../../model/workload/testing/small-topology.js';
+import type { Job } from '../../../model/workload/job.js';
 import { fabricSpecSchema } from '../../contract/definition.js';
 import { Lab } from '../lab/lab.js';
 import type { StepSummary } from '../job/job-events.js';

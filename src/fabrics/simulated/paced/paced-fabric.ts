@@ -6,8 +6,8 @@
  */
 import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
-import type { EvidenceSize } from '../../../telemetry/evidence-size.js';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { EvidenceSize } from '../../../model/telemetry/evidence-size.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import type {
   AdvancesTime,
   ConfigurationSnapshot,

@@ -9,7 +9,7 @@
  * Not modelled: a machine too small for the pace. The fabric falls behind then, and says by how much.
  */
 import { EnvironmentError } from '../../../core/problem.js';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import type { ConfigurationSnapshot, JobBoundary } from '../../contract/fabric.js';
 import type { Impairment } from '../../contract/impairment.js';
 import type { SimulatedFabric } from '../simulated-fabric.js';

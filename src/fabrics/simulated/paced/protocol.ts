@@ -7,7 +7,7 @@
  */
 import { deserialize, serialize } from 'node:v8';
 import { EnvironmentError, InputError, type InputIssue } from '../../../core/problem.js';
-import type { Evidence, Series } from '../../../telemetry/series.js';
+import type { Evidence, Series } from '../../../model/telemetry/series.js';
 
 /** Calls that need the lease of whoever calls; undoing needs none. */
 export const CALLS = [

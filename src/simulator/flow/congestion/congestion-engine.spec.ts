@@ -11,7 +11,7 @@ import {
   twoJobs,
   valueAt,
 } from '../../../../test/support/simulated-fabric.js';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import type { FlowSimulator } from '../flow-simulator.js';
 
 const HOSTS = 6;

@@ -5,7 +5,7 @@
  * come on top, since the NIC keeps them to itself. A NIC with two ports takes from each what it could take in all: the
  * other port may be idle. Switches obey pauses only in classes that they pause themselves.
  */
-import { directionFrom, type Topology } from '../../../topology/model.js';
+import { directionFrom, type Topology } from '../../../model/topology/model.js';
 import { reactionRates } from '../../congestion-settings.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../../settings.js';
 import type { EquilibriumDcqcn, EquilibriumNetwork } from '../equilibrium/model.js';

@@ -1,7 +1,7 @@
 /**
  * The engine of flows, and the congestion that it meets, put together for one fabric.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import type { FabricSettings } from '../../settings.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import { Backlog } from './backlog.js';

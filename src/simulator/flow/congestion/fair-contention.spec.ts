@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { flowSimulator, nicOf, valueAt } from '../../../../test/support/simulated-fabric.js';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 
 const END_NS = 3e9;
 

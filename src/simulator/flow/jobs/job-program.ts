@@ -7,13 +7,13 @@
  */
 import { edgeId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
-import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from '../../../workload/flows.js';
+import { expandCollective, isLocalEdge, type FlowEdge, type FlowGroup } from '../../../model/workload/flows.js';
 import {
   busBandwidthFactor,
   type CollectiveKind,
   type CollectiveOperation,
   type Job,
-} from '../../../workload/job.js';
+} from '../../../model/workload/job.js';
 import { STORAGE } from '../transport/connections.js';
 import { FlowShape, type ShapeContext } from '../sharing/flow-shape.js';
 

@@ -2,8 +2,8 @@
  * Step times, bandwidths and utilisation against closed forms.
  */
 import { describe, expect, it } from '@jest/globals';
-import { expandCollective } from '../../../workload/flows.js';
-import { COLLECTIVES, type CollectiveOperation } from '../../../workload/job.js';
+import { expandCollective } from '../../../model/workload/flows.js';
+import { COLLECTIVES, type CollectiveOperation } from '../../../model/workload/job.js';
 import { oneWire, samplesOf, seriesOf, simulatedFabric } from '../../../../test/support/simulated-fabric.js';
 
 /** Frame sizes of the ns-3 peer, without a switch latency of our own. */

@@ -11,7 +11,7 @@
  */
 import type { FabricSettings } from '../../settings.js';
 import { hashText } from '../../../core/prng.js';
-import { DEFAULT_CHECKPOINT_NS } from '../../../workload/job.js';
+import { DEFAULT_CHECKPOINT_NS } from '../../../model/workload/job.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
 import type { FlowEngine } from '../flow-engine.js';

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../../../core/problem.js';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import { flowSimulator, samplesOf } from '../../../../test/support/simulated-fabric.js';
 import type { FlowSimulator } from '../flow-simulator.js';
 import type { MoveOrder } from './job-supervisor.js';

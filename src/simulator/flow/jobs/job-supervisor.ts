@@ -10,8 +10,8 @@
  * Not modelled: queues of the scheduler, restarts that fail, limits on their number, jobs that shrink.
  */
 import { InputError } from '../../../core/problem.js';
-import type { Topology } from '../../../topology/model.js';
-import { DEFAULT_RESTART, type Job, type RestartTimes } from '../../../workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
+import { DEFAULT_RESTART, type Job, type RestartTimes } from '../../../model/workload/job.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
 import type { ReadyJob } from './job-program.js';

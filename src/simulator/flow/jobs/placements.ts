@@ -4,9 +4,9 @@
  * Starts as the jobs were placed. A job that is complete gives its GPUs back; one that failed keeps them, as an allocation
  * outlives the processes in it.
  */
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
-import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../workload/spares.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
+import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../model/workload/spares.js';
 
 const NOWHERE = new Int32Array(0);
 

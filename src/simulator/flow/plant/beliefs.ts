@@ -5,9 +5,9 @@
  * A node is a switch or a NIC, numbered as the routing graph does. `epoch` grows with every change of any belief, so
  * that paths are traced again only when some route may differ.
  */
-import type { RoutingGraph } from '../../../topology/routing/graph.js';
-import { nextHopCounts, type NextHopCounts } from '../../../topology/routing/next-hop-counts.js';
-import { RouteTable } from '../../../topology/routing/route-table.js';
+import type { RoutingGraph } from '../../../model/topology/routing/graph.js';
+import { nextHopCounts, type NextHopCounts } from '../../../model/topology/routing/next-hop-counts.js';
+import { RouteTable } from '../../../model/topology/routing/route-table.js';
 
 interface Belief {
   /** Link indices, ascending. */

@@ -11,8 +11,8 @@
  * the device starts anew.
  * Not modelled: path hunting, route dampening, a switch that boots with an empty table.
  */
-import { lagMembers } from '../../../topology/lag.js';
-import { peerPort, type Topology } from '../../../topology/model.js';
+import { lagMembers } from '../../../model/topology/lag.js';
+import { peerPort, type Topology } from '../../../model/topology/model.js';
 import { LACP_TIMEOUT_NS, silentLossDetectionNs, type FabricSettings } from '../../settings.js';
 import type { Beliefs } from './beliefs.js';
 import { EVENT } from '../event-kind.js';

@@ -2,7 +2,7 @@
  * Who notices a fault, when, and what the routes do about it.
  */
 import { describe, expect, it } from '@jest/globals';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import {
   samplesOf,
   simulatedFabric,

@@ -5,7 +5,7 @@
  */
 import { listChoices } from '../../../core/nearest.js';
 import { InputError } from '../../../core/problem.js';
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import type { Connections } from '../transport/connections.js';
 import type { Counters } from '../polls/counters.js';
 import type { MarkingCurve, SwitchClassSettings } from '../equilibrium/model.js';

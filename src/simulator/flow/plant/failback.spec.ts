@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Evidence } from '../../../telemetry/series.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
 import {
   samplesOf,
   simulatedFabric,

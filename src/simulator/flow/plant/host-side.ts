@@ -8,7 +8,7 @@
  * line rate, and the port is held for such a share of the time that arrivals match what the host takes; one whose host
  * can't deliver just sends less. Counters: mlx5 `outbound_pci_stalled_wr` and `_rd`, `tx_prio3_pause_duration`.
  */
-import { directionFrom, peerPort, type Topology } from '../../../topology/model.js';
+import { directionFrom, peerPort, type Topology } from '../../../model/topology/model.js';
 import type { FabricSettings } from '../../settings.js';
 import { packetBytes } from '../../settings.js';
 import { pauseFramesPerNs } from '../congestion/congestion-picture.js';

@@ -9,7 +9,7 @@
  * Not modelled: lanes (the worst one is meant), ageing without errors, temperature that follows load.
  */
 import { hashText } from '../../../core/prng.js';
-import { directionFrom, peerPort, type Topology } from '../../../topology/model.js';
+import { directionFrom, peerPort, type Topology } from '../../../model/topology/model.js';
 import { normalAt, uniformAt } from '../jobs/noise.js';
 import type { Signals } from './signals.js';
 

@@ -8,7 +8,7 @@
  * Commodity Ethernet at Scale" (SIGCOMM 2016), section 6.2.
  * Not modelled: the watchdog's own poll interval, and the watchdogs of ports further up, which the first to act frees.
  */
-import { directionFrom, peerPort, type Topology } from '../../../topology/model.js';
+import { directionFrom, peerPort, type Topology } from '../../../model/topology/model.js';
 import type { FabricSettings } from '../../settings.js';
 import type { Counters } from '../polls/counters.js';
 import { EVENT } from '../event-kind.js';

@@ -7,7 +7,7 @@
  * can't align itself to a bad signal takes the link down.
  * Not modelled: lanes, negotiation, counters that a reboot resets.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import type { FabricSettings } from '../../settings.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';

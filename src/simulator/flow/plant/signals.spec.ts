@@ -9,7 +9,7 @@ import {
   FEC_PAYLOAD_BITS,
   FEC_SYMBOLS,
   frameLossRatio,
-} from '../../../telemetry/fec.js';
+} from '../../../model/telemetry/fec.js';
 import {
   oneWire,
   samplesOf,

@@ -15,8 +15,8 @@ import {
   FEC_CODES,
   frameLossRatio,
   symbolErrorRatio,
-} from '../../../telemetry/fec.js';
-import { directionFrom, type Topology } from '../../../topology/model.js';
+} from '../../../model/telemetry/fec.js';
+import { directionFrom, type Topology } from '../../../model/topology/model.js';
 import { packetBytes, type FabricSettings } from '../../settings.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';

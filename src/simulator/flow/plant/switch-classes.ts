@@ -5,7 +5,7 @@
  * setting of one switch out of line with the rest; it holds for all its ports and classes. Classes that the settings
  * do not name as lossless are never paused.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { headroomBytes, markingCurve, switchBufferBytes } from '../../congestion-settings.js';
 import { packetBytes, type FabricSettings } from '../../settings.js';
 import type { MarkingCurve, SwitchClassSettings } from '../equilibrium/model.js';

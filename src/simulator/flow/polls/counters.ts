@@ -6,7 +6,7 @@
  * and buffers are what holds now, with the most since the last read beside it.
  * Not modelled: counters that wrap, or that a reboot resets.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { grownFloat64 } from '../sharing/incidence.js';
 
 export class Counters {

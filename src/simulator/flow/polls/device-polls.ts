@@ -5,9 +5,9 @@
  * counts) waits until it is back. Elements stand in the order of their devices, so those of neighbouring devices that
  * all answer are read in one go.
  */
-import type { MetricName } from '../../../telemetry/catalog.js';
-import type { PollClock } from '../../../telemetry/columns/poll-clock.js';
-import type { PollColumn, Read } from '../../../telemetry/columns/poll-column.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import type { PollClock } from '../../../model/telemetry/columns/poll-clock.js';
+import type { PollColumn, Read } from '../../../model/telemetry/columns/poll-column.js';
 import type { DeviceReadings, Reading } from './device-readings.js';
 import type { SeriesBook } from './series-book.js';
 

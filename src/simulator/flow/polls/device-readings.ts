@@ -5,9 +5,9 @@
  * out from two readings. NaN is an N/A answer. Counter names: telemetry/catalog.ts.
  */
 import { hashText } from '../../../core/prng.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
-import { WholeCounter, type Read } from '../../../telemetry/columns/poll-column.js';
-import { directionFrom, type Topology } from '../../../topology/model.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import { WholeCounter, type Read } from '../../../model/telemetry/columns/poll-column.js';
+import { directionFrom, type Topology } from '../../../model/topology/model.js';
 import type { Counters } from './counters.js';
 import { FecCounts } from './fec-counts.js';
 import { Optics } from '../plant/optics.js';

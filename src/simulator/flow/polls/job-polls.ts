@@ -4,11 +4,11 @@
  * A profiler runs on the host of its rank (of a pair: of the sending one) and goes down with it. Figures of a whole job
  * are put together where the framework logs, whichever hosts it runs on.
  */
-import type { MetricName } from '../../../telemetry/catalog.js';
-import type { PollClock } from '../../../telemetry/columns/poll-clock.js';
-import type { PollColumn } from '../../../telemetry/columns/poll-column.js';
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import type { PollClock } from '../../../model/telemetry/columns/poll-clock.js';
+import type { PollColumn } from '../../../model/telemetry/columns/poll-column.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Connections } from '../transport/connections.js';
 import type { Counters } from './counters.js';
 import type { SeriesNumbers } from './device-polls.js';

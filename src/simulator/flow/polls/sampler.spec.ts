@@ -2,8 +2,8 @@
  * What an operator's collectors get to see.
  */
 import { describe, expect, it } from '@jest/globals';
-import { METRICS } from '../../../telemetry/catalog.js';
-import { QUALITY, type Evidence } from '../../../telemetry/series.js';
+import { METRICS } from '../../../model/telemetry/catalog.js';
+import { QUALITY, type Evidence } from '../../../model/telemetry/series.js';
 import {
   bytesOf,
   samplesOf,

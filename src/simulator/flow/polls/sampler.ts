@@ -7,14 +7,14 @@
  */
 import { deviceId, edgeId, jobId, nicId, portId, queueId, rankId } from '../../../core/elements.js';
 import { hashText } from '../../../core/prng.js';
-import { METRICS, type MetricDefinition, type MetricName } from '../../../telemetry/catalog.js';
-import type { CourseStore } from '../../../telemetry/columns/course-store.js';
-import { PollClock } from '../../../telemetry/columns/poll-clock.js';
-import type { EvidenceSize } from '../../../telemetry/evidence-size.js';
-import type { Evidence } from '../../../telemetry/series.js';
-import type { TelemetrySettings } from '../../../telemetry/settings.js';
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import { METRICS, type MetricDefinition, type MetricName } from '../../../model/telemetry/catalog.js';
+import type { CourseStore } from '../../../model/telemetry/columns/course-store.js';
+import { PollClock } from '../../../model/telemetry/columns/poll-clock.js';
+import type { EvidenceSize } from '../../../model/telemetry/evidence-size.js';
+import type { Evidence } from '../../../model/telemetry/series.js';
+import type { TelemetrySettings } from '../../../model/telemetry/settings.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { FabricSettings } from '../../settings.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import { STORAGE, type Connections } from '../transport/connections.js';

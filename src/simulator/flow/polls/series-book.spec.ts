@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { MetricName } from '../../../telemetry/catalog.js';
-import { PollClock } from '../../../telemetry/columns/poll-clock.js';
-import type { PollColumn } from '../../../telemetry/columns/poll-column.js';
-import { QUALITY } from '../../../telemetry/series.js';
-import { telemetrySchema } from '../../../telemetry/settings.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import { PollClock } from '../../../model/telemetry/columns/poll-clock.js';
+import type { PollColumn } from '../../../model/telemetry/columns/poll-column.js';
+import { QUALITY } from '../../../model/telemetry/series.js';
+import { telemetrySchema } from '../../../model/telemetry/settings.js';
 import { SeriesBook } from './series-book.js';
 
 const book = (settings: object, seed = 1): SeriesBook =>

@@ -5,18 +5,18 @@
  * sample is lost, N/A or repeated depends on the seed, the series and the round, never on what else was sampled.
  * Polled metrics are kept as columns over the elements of a poll group (telemetry/columns), everything else in one log.
  */
-import { metricDefinition, type MetricName } from '../../../telemetry/catalog.js';
-import { ChangeLog } from '../../../telemetry/columns/change-log.js';
-import { CourseStore } from '../../../telemetry/columns/course-store.js';
-import type { PollClock, RoundRange } from '../../../telemetry/columns/poll-clock.js';
-import { ClearedCounter } from '../../../telemetry/columns/cleared-counter.js';
-import { ABSENT, PollColumn } from '../../../telemetry/columns/poll-column.js';
-import { PolledSeries, RecentReads } from '../../../telemetry/columns/polled-series.js';
-import { StampedSeries, type Stamping } from '../../../telemetry/columns/stamped-series.js';
-import type { EvidenceSize } from '../../../telemetry/evidence-size.js';
-import { QUALITY, type Evidence, type Series } from '../../../telemetry/series.js';
-import type { TelemetrySettings } from '../../../telemetry/settings.js';
-import type { Topology } from '../../../topology/model.js';
+import { metricDefinition, type MetricName } from '../../../model/telemetry/catalog.js';
+import { ChangeLog } from '../../../model/telemetry/columns/change-log.js';
+import { CourseStore } from '../../../model/telemetry/columns/course-store.js';
+import type { PollClock, RoundRange } from '../../../model/telemetry/columns/poll-clock.js';
+import { ClearedCounter } from '../../../model/telemetry/columns/cleared-counter.js';
+import { ABSENT, PollColumn } from '../../../model/telemetry/columns/poll-column.js';
+import { PolledSeries, RecentReads } from '../../../model/telemetry/columns/polled-series.js';
+import { StampedSeries, type Stamping } from '../../../model/telemetry/columns/stamped-series.js';
+import type { EvidenceSize } from '../../../model/telemetry/evidence-size.js';
+import { QUALITY, type Evidence, type Series } from '../../../model/telemetry/series.js';
+import type { TelemetrySettings } from '../../../model/telemetry/settings.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { NO_DEVICE, TelemetryFlaws } from './telemetry-flaws.js';
 
 /** Series whose samples are kept at hand once read; some 40 MB at ten minutes of polls a second. */

@@ -1,8 +1,8 @@
 /** Each flaw of telemetry, seen by who reads the evidence. */
 import { describe, expect, it } from '@jest/globals';
 import { samplesOf, seriesOf, simulatedFabric, twoJobs } from '../../../../test/support/simulated-fabric.js';
-import { StampedSeries } from '../../../telemetry/columns/stamped-series.js';
-import { QUALITY, seriesWith, type Evidence } from '../../../telemetry/series.js';
+import { StampedSeries } from '../../../model/telemetry/columns/stamped-series.js';
+import { QUALITY, seriesWith, type Evidence } from '../../../model/telemetry/series.js';
 
 const END_NS = 10e9;
 

@@ -10,11 +10,11 @@ import { compileGlob } from '../../../core/glob.js';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { hashText } from '../../../core/prng.js';
 import { InputError } from '../../../core/problem.js';
-import type { MetricName } from '../../../telemetry/catalog.js';
-import { ABSENT } from '../../../telemetry/columns/poll-column.js';
-import { QUALITY } from '../../../telemetry/series.js';
-import type { TelemetrySettings } from '../../../telemetry/settings.js';
-import type { Topology } from '../../../topology/model.js';
+import type { MetricName } from '../../../model/telemetry/catalog.js';
+import { ABSENT } from '../../../model/telemetry/columns/poll-column.js';
+import { QUALITY } from '../../../model/telemetry/series.js';
+import type { TelemetrySettings } from '../../../model/telemetry/settings.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { uniformAt } from '../jobs/noise.js';
 
 /** The owner of an element that no device answers for: a job's figures come from its scheduler. */

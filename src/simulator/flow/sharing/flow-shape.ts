@@ -7,8 +7,8 @@
  * but only while that side is limited. QPs whose path loses frames load it with what they send again, and bound the
  * rate by their timeouts. A coupled group is one shape, an uncoupled one a shape per edge.
  */
-import type { Topology } from '../../../topology/model.js';
-import type { FlowEdge } from '../../../workload/flows.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { FlowEdge } from '../../../model/workload/flows.js';
 import { packetBytes, wireFactor, type FabricSettings } from '../../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from '../transport/connections.js';
 import { hopLoss, lossyQp, pathLoss, slowdown, type LossyQp } from '../transport/losses.js';

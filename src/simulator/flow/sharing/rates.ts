@@ -6,7 +6,7 @@
  * older generation; then it bounds what the NIC reads from and writes to memory, and no port's speed shows it.
  * Not modelled: the moment without a link in which a speed is negotiated, sharing of one PCIe switch by several NICs.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 
 /** Numbering of capacities: link directions, then out of and into each GPU's scale-up port … */
 export const scaleUpOut = (topology: Topology, gpu: number): number => 2 * topology.links.length + 2 * gpu;

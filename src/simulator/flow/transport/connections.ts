@@ -7,9 +7,9 @@
  * Not modelled: a QP that changes its port after an error, congestion-aware rehashing.
  */
 import { hashText } from '../../../core/prng.js';
-import { nodeSeeds } from '../../../topology/routing/hash.js';
+import { nodeSeeds } from '../../../model/topology/routing/hash.js';
 import type { FabricSettings } from '../../settings.js';
-import { PathTracer } from '../../../topology/routing/path.js';
+import { PathTracer } from '../../../model/topology/routing/path.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import { PathLoad } from './path-load.js';
 import type { PhysicalLayer } from '../plant/physical-layer.js';

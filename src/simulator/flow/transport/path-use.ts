@@ -4,8 +4,8 @@
  * Worked out for the whole fabric at once and kept until a route or a placement changes: a planner asks for every candidate.
  */
 import { deviceId, jobId, nicId, portId } from '../../../core/elements.js';
-import type { Topology } from '../../../topology/model.js';
-import type { Job } from '../../../workload/job.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Job } from '../../../model/workload/job.js';
 import type { Beliefs } from '../plant/beliefs.js';
 import { ackWay, dataWay, type Connections } from './connections.js';
 import type { Placements } from '../jobs/placements.js';

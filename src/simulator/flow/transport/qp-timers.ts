@@ -7,7 +7,7 @@
  * flight when the path broke (rate × round trip, at least the packet whose loss starts the timer), then one a try.
  * A QP held by a pause without end has a timer, too, but loses nothing and goes on as soon as the pause ends.
  */
-import type { Topology } from '../../../topology/model.js';
+import type { Topology } from '../../../model/topology/model.js';
 import { packetBytes, type FabricSettings } from '../../settings.js';
 import { ackWay, dataWay, type Connections, type Way } from './connections.js';
 import type { Counters } from '../polls/counters.js';
