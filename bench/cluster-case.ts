@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { fabricSpecSchema } from '../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../src/fabric-api/definition.js';
 import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../src/fabrics/simulated/simulated-fabric.js';
 import type { Evidence } from '../src/model/telemetry/series.js';

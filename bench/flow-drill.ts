@@ -4,7 +4,7 @@
  * Eight hosts of eight GPUs, tensor parallel within the host and data-parallel rings between hosts, steps of about
  * 0.4 s; the cut lasts from 20 s to 40 s. Prints the wall time of building and of simulating, best of three.
  */
-import { fabricSpecSchema } from '../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../src/fabric-api/definition.js';
 import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
 
 /** The fabric of this bench; `builder` gives the rest of the topology. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
-import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import { InputError } from '../../src/core/problem.js';
 import { attemptsAtWork } from './at-work.js';
 import { caseOf, type CorpusCase } from './corpus/case.js';

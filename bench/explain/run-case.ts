@@ -6,9 +6,9 @@
  */
 import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
-import { fabricSpecSchema, type FabricSpec } from '../../src/fabrics/contract/definition.js';
-import type { ConfigurationSnapshot } from '../../src/fabrics/contract/fabric.js';
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import { fabricSpecSchema, type FabricSpec } from '../../src/fabric-api/definition.js';
+import type { ConfigurationSnapshot } from '../../src/fabric-api/fabric.js';
+import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { planDrill, type Plan, type PlannedFault } from '../../src/drill/plan.js';
 import { timeline } from '../../src/drill/walk.js';
 import { InputError } from '../../src/core/problem.js';

@@ -1,6 +1,6 @@
 /** `fabrics running`, `fabrics log INSTANCE` and `fabrics down INSTANCE`: fabrics that are processes of their own here. */
 import { fabricProcesses } from '../fabrics/catalog.js';
-import type { FabricProcess } from '../fabrics/contract/fabric-processes.js';
+import type { FabricProcess } from '../fabric-api/fabric-processes.js';
 import { InputError } from '../core/problem.js';
 import { formatDurationNs } from '../core/units.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

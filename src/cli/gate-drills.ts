@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { loadFabric } from '../experiments/definition/load.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { fabricDriver } from '../fabrics/catalog.js';
-import type { LabBuilder } from '../fabrics/contract/lab-builder.js';
+import type { LabBuilder } from '../fabric-api/lab-builder.js';
 import { figureValues, type TrainingFigures } from '../gate/figures.js';
 import type { Execute } from '../gates/conduct/conduct.js';
 import type { Side } from '../gates/conduct/gate-input.js';

@@ -11,7 +11,7 @@ import { faultKind } from '../faults/catalog.js';
 import { parametersText } from './parameters-text.js';
 import { InputError } from '../core/problem.js';
 import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../core/units.js';
-import { impairedElement, type Impairment } from '../fabrics/contract/impairment.js';
+import { impairedElement, type Impairment } from '../fabric-api/impairment.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { fetchFabric, planHere } from './check.js';
 import type { CommandContext } from './context.js';

@@ -4,7 +4,7 @@
  * The times of a fault with a trigger are known only when its boundary comes; all of them then count from there. At one
  * instant reverts come before applies, so that a link never counts as hurt twice.
  */
-import type { JobBoundary } from '../fabrics/contract/fabric.js';
+import type { JobBoundary } from '../fabric-api/fabric.js';
 import { formatDurationNs } from '../core/units.js';
 import type { Plan, PlannedFault, PlannedImpairment, PlannedTrigger } from './plan.js';
 

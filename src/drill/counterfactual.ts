@@ -5,7 +5,7 @@
  * Only after the verdict is sealed: nothing of this reaches the diagnoser. Left out, with a reason: faults whose time
  * depends on what a job does (another history would move them), more than three of them, and very large fabrics.
  */
-import { advancesTime, runsWorkload, type Fabric } from '../fabrics/contract/fabric.js';
+import { advancesTime, runsWorkload, type Fabric } from '../fabric-api/fabric.js';
 import { lostAgainstTwin, shapleyShares } from '../scoring/lost-time.js';
 import type { Evidence } from '../model/telemetry/series.js';
 import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';

@@ -8,7 +8,7 @@
 import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import { openFabric } from '../fabrics/catalog.js';
-import { remembersTelemetry, runsWorkload } from '../fabrics/contract/fabric.js';
+import { remembersTelemetry, runsWorkload } from '../fabric-api/fabric.js';
 import { listChoices } from '../core/nearest.js';
 import { InputError, withPointer } from '../core/problem.js';
 import { formatDurationNs } from '../core/units.js';

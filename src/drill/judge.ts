@@ -3,7 +3,7 @@
  */
 import { evaluateObjectives, parseObjectives } from '../gate/objective.js';
 import type { Verdict } from '../diagnosis/verdict.js';
-import type { FabricDescription } from '../fabrics/contract/fabric.js';
+import type { FabricDescription } from '../fabric-api/fabric.js';
 import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';
 import { scoreExplainability } from '../scoring/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';

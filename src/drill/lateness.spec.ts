@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fabric, KeepsTime } from '../fabrics/contract/fabric.js';
+import type { Fabric, KeepsTime } from '../fabric-api/fabric.js';
 import type { TruthEntry } from '../truth/truth.js';
 import { FakeFabric, LINKS, planOfCuts } from './testing/fake-fabric.js';
 import { runDrill } from './walk.js';

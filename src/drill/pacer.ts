@@ -11,7 +11,7 @@ import {
   watchesJobs,
   type Fabric,
   type JobBoundary,
-} from '../fabrics/contract/fabric.js';
+} from '../fabric-api/fabric.js';
 
 export interface Pacer {
   readonly nowNs: number;

@@ -3,8 +3,8 @@
  *
  * Apart from the plan, since the parts that make and check it are asked before there is one.
  */
-import type { Impairment } from '../fabrics/contract/impairment.js';
-import type { JobBoundary } from '../fabrics/contract/fabric.js';
+import type { Impairment } from '../fabric-api/impairment.js';
+import type { JobBoundary } from '../fabric-api/fabric.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { TruthEntry } from '../truth/truth.js';
 

@@ -4,7 +4,7 @@
  * Reading a setting back is what a drill does first with every impairment; an element that is not there, a class without
  * queues or a speed that is none is found by it, and belongs into the plan, not into a run. Nothing is changed.
  */
-import type { Fabric } from '../fabrics/contract/fabric.js';
+import type { Fabric } from '../fabric-api/fabric.js';
 import { InputError } from '../core/problem.js';
 import type { PlannedFault } from './planned.js';
 

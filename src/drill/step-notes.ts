@@ -5,7 +5,7 @@
  * the figures of recovery say little. Steps are taken at their ideal; real ones are longer.
  */
 import { formatDurationNs } from '../core/units.js';
-import type { FabricDescription } from '../fabrics/contract/fabric.js';
+import type { FabricDescription } from '../fabric-api/fabric.js';
 import { idealStepNs } from '../model/workload/closed-form.js';
 import type { PlannedFault } from './planned.js';
 

@@ -3,7 +3,7 @@ import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js
 import { linkDown } from '../faults/link-down.js';
 import { InputError } from '../core/problem.js';
 import { Prng } from '../core/prng.js';
-import type { Fabric } from '../fabrics/contract/fabric.js';
+import type { Fabric } from '../fabric-api/fabric.js';
 import { selectorSchema } from '../model/topology/selector.js';
 import { resolveTarget } from './targets.js';
 import { FakeFabric } from './testing/fake-fabric.js';

@@ -11,7 +11,7 @@ import { deviceId, nicId, portId } from '../core/elements.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import { resolveSelector, type SelectorPredicate } from '../model/topology/selector.js';
 import type { AnyFaultKind } from '../faults/catalog.js';
-import { tracesPaths, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import type { TargetSpec } from '../experiments/definition/experiment.js';
 
 export interface TargetQuestion {

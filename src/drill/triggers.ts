@@ -5,7 +5,7 @@
  * step could be at best, and is for people to read. Jobs that can't come to such a boundary are refused here.
  */
 import type { FaultSpec, TriggerSpec } from '../experiments/definition/experiment.js';
-import { watchesJobs, type Fabric, type FabricDescription } from '../fabrics/contract/fabric.js';
+import { watchesJobs, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
 import { idealStepNs } from '../model/workload/closed-form.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ConfigurationSnapshot } from '../fabrics/contract/fabric.js';
+import type { ConfigurationSnapshot } from '../fabric-api/fabric.js';
 import { FakeFabric, LINKS } from './testing/fake-fabric.js';
 import { differences, Injector, revertEntry, type UndoEntry, type UndoJournal } from './undo.js';
 

@@ -6,8 +6,8 @@
  * process that finds an open journal after a crash calls `revertEntry` with what the journal holds.
  */
 import { messageOf } from '../core/problem.js';
-import type { ConfigurationSnapshot, Fabric } from '../fabrics/contract/fabric.js';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { ConfigurationSnapshot, Fabric } from '../fabric-api/fabric.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 
 /** One line of the undo journal, enough for another process to revert. */
 export interface UndoEntry {

@@ -7,7 +7,7 @@
  */
 import { diagnose } from '../diagnosis/index.js';
 import type { Verdict } from '../diagnosis/verdict.js';
-import { impairedElement } from '../fabrics/contract/impairment.js';
+import { impairedElement } from '../fabric-api/impairment.js';
 import {
   keepsTime,
   prepares,
@@ -15,7 +15,7 @@ import {
   tracesPaths,
   type Fabric,
   type JobBoundary,
-} from '../fabrics/contract/fabric.js';
+} from '../fabric-api/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../model/telemetry/series.js';
 import type { TruthEntry } from '../truth/truth.js';

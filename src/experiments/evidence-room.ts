@@ -8,7 +8,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { sizesEvidence, type Fabric } from '../fabrics/contract/fabric.js';
+import { sizesEvidence, type Fabric } from '../fabric-api/fabric.js';
 import { InputError } from '../core/problem.js';
 import type { Config } from '../platform/config/config.js';
 import { plannedBytes } from '../model/telemetry/evidence-size.js';

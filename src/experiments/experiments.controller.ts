@@ -4,7 +4,7 @@ import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } fr
 import type { Response } from 'express';
 import { z } from 'zod';
 import { planView } from '../drill/plan.js';
-import { paceSchema } from '../fabrics/contract/pace.js';
+import { paceSchema } from '../fabric-api/pace.js';
 import { InputError } from '../core/problem.js';
 import { parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Plan } from '../drill/plan.js';
-import { formatPace } from '../fabrics/contract/pace.js';
+import { formatPace } from '../fabric-api/pace.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';

@@ -4,10 +4,10 @@
 import type { z } from 'zod';
 import { InputError } from '../core/problem.js';
 import { nearestHint } from '../core/nearest.js';
-import type { FabricDefinition, FabricSpec } from './contract/definition.js';
-import type { Fabric } from './contract/fabric.js';
-import type { FabricInstance, FabricProcesses } from './contract/fabric-processes.js';
-import type { LabBuilder } from './contract/lab-builder.js';
+import type { FabricDefinition, FabricSpec } from '../fabric-api/definition.js';
+import type { Fabric } from '../fabric-api/fabric.js';
+import type { FabricInstance, FabricProcesses } from '../fabric-api/fabric-processes.js';
+import type { LabBuilder } from '../fabric-api/lab-builder.js';
 import { linuxDriver } from './linux/driver.js';
 import { prometheusDriver } from './prometheus/driver.js';
 import { simulatedDriver } from './simulated/driver.js';

@@ -6,7 +6,7 @@
  */
 import { listChoices } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
-import type { CongestionDescription } from '../fabrics/contract/fabric.js';
+import type { CongestionDescription } from '../fabric-api/fabric.js';
 
 type Known = CongestionDescription | undefined;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import { RoutingGraph } from '../model/topology/routing/graph.js';
 import { nodeSeeds } from '../model/topology/routing/hash.js';
 import { PathTracer } from '../model/topology/routing/path.js';

@@ -10,8 +10,8 @@ import type { ElementRef, ElementType } from '../model/telemetry/vocabulary.js';
 import type { Topology } from '../model/topology/model.js';
 import type { TruthEntry } from '../truth/truth.js';
 import type { Job } from '../model/workload/job.js';
-import type { CongestionDescription } from '../fabrics/contract/fabric.js';
-import type { TimedImpairment } from '../fabrics/contract/impairment.js';
+import type { CongestionDescription } from '../fabric-api/fabric.js';
+import type { TimedImpairment } from '../fabric-api/impairment.js';
 
 /** What a kind may look at when it compiles. */
 export interface FaultContext {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import { incast } from './incast.js';
 import { compileWith, idleJob, OVERSUBSCRIBED, refusalOf, topologyOf } from './testing/compile.js';
 

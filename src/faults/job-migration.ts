@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { deviceId, elementName, jobId } from '../core/elements.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { Topology } from '../model/topology/model.js';
 import { movedPlacement, ranksByHost, spareHosts, whyNoSpare, type GpuUse } from '../model/workload/spares.js';

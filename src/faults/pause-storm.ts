@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { durationNs } from '../core/units.js';
 import type { Nic } from '../model/topology/model.js';
-import type { TimedImpairment } from '../fabrics/contract/impairment.js';
+import type { TimedImpairment } from '../fabric-api/impairment.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';
 import { requireLossless } from './class-limits.js';
 import { nicNames, onAndOff, someNicsOf } from './parts.js';

@@ -12,7 +12,7 @@ import { InputError } from '../core/problem.js';
 import { formatRateGbps, rateGbps } from '../core/units.js';
 import type { ElementRef, Side } from '../model/telemetry/vocabulary.js';
 import type { Link, Nic, Topology } from '../model/topology/model.js';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { elementTruth, linksOf, linkTruth, portsRateGbps, someNicsOf } from './parts.js';
 

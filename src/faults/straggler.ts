@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { InputError } from '../core/problem.js';
 import { listChoices } from '../core/nearest.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { deviceOf, elementTruth } from './parts.js';
 

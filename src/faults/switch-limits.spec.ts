@@ -1,7 +1,7 @@
 /** Faults of guards against congestion on fabrics that lack the guard, and settings that are out of line the wrong way. */
 import { describe, expect, it } from '@jest/globals';
-import type { CongestionDescription, SwitchBuffering } from '../fabrics/contract/fabric.js';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { CongestionDescription, SwitchBuffering } from '../fabric-api/fabric.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import { ecmpCollision } from './ecmp-collision.js';
 import { ecnMisconfig } from './ecn-misconfig.js';
 import type { AnyFaultKind } from './catalog.js';

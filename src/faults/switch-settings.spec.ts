@@ -1,6 +1,6 @@
 /** Kinds whose cause is a setting of switches: ecn-misconfig and pfc-misconfig. */
 import { describe, expect, it } from '@jest/globals';
-import type { Impairment } from '../fabrics/contract/impairment.js';
+import type { Impairment } from '../fabric-api/impairment.js';
 import { ecnMisconfig } from './ecn-misconfig.js';
 import { pfcMisconfig } from './pfc-misconfig.js';
 import { compileWith, refusalOf } from './testing/compile.js';

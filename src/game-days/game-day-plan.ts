@@ -5,7 +5,7 @@
  */
 import type { Plan } from '../drill/plan.js';
 import { labelOf, waitsFor, type GameDay } from '../experiments/definition/game-day.js';
-import { formatPace } from '../fabrics/contract/pace.js';
+import { formatPace } from '../fabric-api/pace.js';
 import { stagePlans } from './conduct/stage-plans.js';
 import type { GameDayItemEntity } from './game-day.entity.js';
 import type { PlannedDay } from './game-day-planner.js';

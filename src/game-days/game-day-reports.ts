@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { loadGameDay } from '../experiments/definition/load.js';
-import { formatPace, parsePace } from '../fabrics/contract/pace.js';
+import { formatPace, parsePace } from '../fabric-api/pace.js';
 import { InputError } from '../core/problem.js';
 import { ConflictError } from '../platform/problem/errors.js';
 import type { DiagnosisEntity } from '../runs/diagnoses/diagnosis.entity.js';

@@ -14,7 +14,7 @@ import { revertEntry } from '../drill/undo.js';
 import { runDrill, type DrillHooks } from '../drill/walk.js';
 import type { Judgement } from '../drill/judge.js';
 import type { openFabric } from '../fabrics/catalog.js';
-import type { Fabric } from '../fabrics/contract/fabric.js';
+import type { Fabric } from '../fabric-api/fabric.js';
 import { statedObjectives } from '../experiments/definition/experiment.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
 import {

@@ -4,7 +4,7 @@
  * Magnitudes follow what is reported from the field (link rates and PCIe slots as they exist, fail-slow GPUs of FALCON,
  * arXiv 2410.12588: from a tenth to several times slower), not what the diagnosis expects.
  */
-import type { FabricSpecInput } from '../../src/fabrics/contract/definition.js';
+import type { FabricSpecInput } from '../../src/fabric-api/definition.js';
 import type { Prng } from '../../src/core/prng.js';
 import type { ElementRef } from '../../src/model/telemetry/vocabulary.js';
 import type { Topology } from '../../src/model/topology/model.js';

@@ -1,7 +1,7 @@
 /**
  * Fabrics of the table fault × metric: those that ship, each changed so that some faults matter on it.
  */
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import type { Impairment } from '../../src/fabric-api/impairment.js';
 
 export interface FabricOfTable {
   file: string;

@@ -5,9 +5,9 @@
  */
 import { expect, type it } from '@jest/globals';
 import { revertEntry, type UndoEntry } from '../../src/drill/undo.js';
-import type { FabricDefinition } from '../../src/fabrics/contract/definition.js';
-import type { Fabric } from '../../src/fabrics/contract/fabric.js';
-import type { ImpairmentType } from '../../src/fabrics/contract/impairment.js';
+import type { FabricDefinition } from '../../src/fabric-api/definition.js';
+import type { Fabric } from '../../src/fabric-api/fabric.js';
+import type { ImpairmentType } from '../../src/fabric-api/impairment.js';
 import { openLab } from '../../src/fabrics/linux/driver.js';
 import { Lab } from '../../src/fabrics/linux/lab/lab.js';
 import { NamespacePlace, type RunOptions, type RunResult } from '../../src/fabrics/linux/transport/place.js';

@@ -10,8 +10,8 @@ import {
   runsWorkload,
   type ConfigurationSnapshot,
   type Fabric,
-} from '../../src/fabrics/contract/fabric.js';
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+} from '../../src/fabric-api/fabric.js';
+import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { METRICS } from '../../src/model/telemetry/catalog.js';
 
 /** Longest that a call of the contract may take, ms. */

@@ -9,13 +9,13 @@ import {
   DRIVER_NAMES,
   fabricSpecSchema,
   type FabricDefinition,
-} from '../../src/fabrics/contract/definition.js';
-import type { Fabric } from '../../src/fabrics/contract/fabric.js';
+} from '../../src/fabric-api/definition.js';
+import type { Fabric } from '../../src/fabric-api/fabric.js';
 import {
   impairedElement,
   impairmentSchema,
   type ImpairmentType,
-} from '../../src/fabrics/contract/impairment.js';
+} from '../../src/fabric-api/impairment.js';
 import { InputError } from '../../src/core/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';

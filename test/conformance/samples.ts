@@ -1,7 +1,7 @@
 /**
  * The fabric that the conformance suite uses, one impairment of each type on it, and such as name what is not there.
  */
-import type { Impairment, ImpairmentType } from '../../src/fabrics/contract/impairment.js';
+import type { Impairment, ImpairmentType } from '../../src/fabric-api/impairment.js';
 
 /** As in a file: small and slow enough for any driver. */
 export const SMALLEST = {

@@ -10,7 +10,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { revertEntry } from '../../src/drill/undo.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
-import type { Fabric } from '../../src/fabrics/contract/fabric.js';
+import type { Fabric } from '../../src/fabric-api/fabric.js';
 import { whyNoSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
 import { TimerActedError } from '../../src/fabrics/linux/undo/timers.js';
 import { EnvironmentError, InputError } from '../../src/core/problem.js';

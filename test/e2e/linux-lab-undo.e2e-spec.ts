@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openFabric } from '../../src/fabrics/catalog.js';
-import type { Fabric } from '../../src/fabrics/contract/fabric.js';
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+import type { Fabric } from '../../src/fabric-api/fabric.js';
+import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';
 import { EnvironmentError } from '../../src/core/problem.js';
 import { identityOf } from '../../src/platform/process-identity.js';

@@ -7,7 +7,7 @@ import type { Judgement } from '../../src/drill/judge.js';
 import type { UndoEntry } from '../../src/drill/undo.js';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
 import { openFabric } from '../../src/fabrics/catalog.js';
-import type { FabricDefinition } from '../../src/fabrics/contract/definition.js';
+import type { FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';
 
 export interface LabDrill {

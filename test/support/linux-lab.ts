@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { labBuilders } from '../../src/fabrics/catalog.js';
-import { fabricSpecSchema, type FabricDefinition } from '../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema, type FabricDefinition } from '../../src/fabric-api/definition.js';
 import { requireMachine } from '../../src/fabrics/linux/lab/requirements.js';
 import { requireUndoOutlivesUs } from '../../src/fabrics/linux/undo/container.js';
 import type { EnvironmentError } from '../../src/core/problem.js';

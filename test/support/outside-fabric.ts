@@ -17,8 +17,8 @@ import {
   type FabricDescription,
   type RunsWorkload,
   type TracesPaths,
-} from '../../src/fabrics/contract/fabric.js';
-import type { Impairment } from '../../src/fabrics/contract/impairment.js';
+} from '../../src/fabric-api/fabric.js';
+import type { Impairment } from '../../src/fabric-api/impairment.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';
 
 /** Steps of a drill at which it can be held, in the order they come. */

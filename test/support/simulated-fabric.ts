@@ -3,14 +3,14 @@
  */
 import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
-import { fabricSpecSchema } from '../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../src/model/topology/topology-spec.js';
 import { buildJobs } from '../../src/model/workload/build-jobs.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/model/telemetry/series.js';
 
 // Specs of the simulator's room may name these only through here.
-export type { Impairment } from '../../src/fabrics/contract/impairment.js';
+export type { Impairment } from '../../src/fabric-api/impairment.js';
 export type { SimulatedFabric };
 
 /** Parses like a file does; `settings` and `telemetry` may be partial. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createSimulatedFabric } from '../../../src/fabrics/simulated/create-simulated-fabric.js';
-import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
-import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
+import { fabricSpecSchema } from '../../../src/fabric-api/definition.js';
+import type { Impairment } from '../../../src/fabric-api/impairment.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';
 import { Prng } from '../../../src/core/prng.js';
 import type { Topology } from '../../../src/model/topology/model.js';

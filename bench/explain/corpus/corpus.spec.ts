@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FAULT_KINDS } from '../../../src/faults/catalog.js';
-import { fabricSpecSchema } from '../../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../../src/fabric-api/definition.js';
 import { InputError } from '../../../src/core/problem.js';
 import { Prng } from '../../../src/core/prng.js';
 import { buildTopology } from '../../../src/model/topology/topology-spec.js';

@@ -7,7 +7,7 @@
  * about half of a step, as in reports on large runs (MegaScale, arXiv 2402.15627; Meta RoCE, SIGCOMM 2024).
  * Not drawn: mixed rates, several GPU types, inference traffic.
  */
-import type { FabricSpecInput } from '../../../src/fabrics/contract/definition.js';
+import type { FabricSpecInput } from '../../../src/fabric-api/definition.js';
 import type { Prng } from '../../../src/core/prng.js';
 import { between, logBetween, pick, weighted, weightedAt, whole, type Weights } from './draw.js';
 

@@ -4,8 +4,8 @@
  * Both are read in one listing while the fault is held, so that they speak of the same frames: `seen` of the table that
  * damages, and the drops of the rule set that every port has. The second is what an operator sees as errors of the port.
  */
-import type { Fabric } from '../../../src/fabrics/contract/fabric.js';
-import type { Impairment } from '../../../src/fabrics/contract/impairment.js';
+import type { Fabric } from '../../../src/fabric-api/fabric.js';
+import type { Impairment } from '../../../src/fabric-api/impairment.js';
 import { counterName } from '../../../src/fabrics/linux/lab/counter-name.js';
 import type { Lab, LabPort } from '../../../src/fabrics/linux/lab/lab.js';
 import { parseCounters } from '../../../src/fabrics/linux/telemetry/readings.js';

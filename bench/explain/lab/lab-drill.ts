@@ -11,7 +11,7 @@ import { runDrill } from '../../../src/drill/walk.js';
 import type { DrillRecord } from '../../../src/drill/record.js';
 import { experimentSchema } from '../../../src/experiments/definition/experiment.js';
 import { openFabric } from '../../../src/fabrics/catalog.js';
-import { fabricSpecSchema, type FabricDefinition } from '../../../src/fabrics/contract/definition.js';
+import { fabricSpecSchema, type FabricDefinition } from '../../../src/fabric-api/definition.js';
 import { Lab } from '../../../src/fabrics/linux/lab/lab.js';
 import { EnvironmentError } from '../../../src/core/problem.js';
 import type { Evidence } from '../../../src/model/telemetry/series.js';

@@ -10,8 +10,8 @@ import type {
   ConfigurationSnapshot,
   Fabric,
   FabricDescription,
-} from '../../fabrics/contract/fabric.js';
-import { impairedElement, type Impairment, type ImpairmentType } from '../../fabrics/contract/impairment.js';
+} from '../../fabric-api/fabric.js';
+import { impairedElement, type Impairment, type ImpairmentType } from '../../fabric-api/impairment.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import type { Plan, PlannedImpairment } from '../plan.js';
 

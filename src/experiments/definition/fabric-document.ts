@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { InputError, toPointer } from '../../core/problem.js';
-import { fabricSpecSchema } from '../../fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { importTopology, TOPOLOGY_FORMATS, type TopologyFormat } from '../../model/topology/importers/index.js';
 import { API_VERSION, metadataSchema } from './experiment.js';
 import { inlineProfile, type ReadText } from './scoring-profile.js';

@@ -17,8 +17,8 @@ import type {
   Prepares,
   RunsWorkload,
   TracesPaths,
-} from '../contract/fabric.js';
-import type { Impairment, ImpairmentType } from '../contract/impairment.js';
+} from '../../fabric-api/fabric.js';
+import type { Impairment, ImpairmentType } from '../../fabric-api/impairment.js';
 import type { Clock } from './clock.js';
 import { knobsOf } from './controls/controls.js';
 import { keyOf, type Knob } from './controls/knob.js';

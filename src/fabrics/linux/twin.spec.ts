@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { fabricSpecSchema } from '../contract/definition.js';
+import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { linuxDriver } from './driver.js';
 
 const shipped = parse(readFileSync('experiments/fabrics/linux-lab.yaml', 'utf8')) as {

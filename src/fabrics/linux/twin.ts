@@ -13,8 +13,8 @@
  * Not modelled: queues, and with them drops and their telemetry; TCP's window after a loss, so that a lossy link costs the
  * twin less; a machine that is too busy. Times of restarts are those of the jobs in the file.
  */
-import type { FabricDefinition } from '../contract/definition.js';
-import { labSettingsSchema } from '../contract/lab-settings.js';
+import type { FabricDefinition } from '../../fabric-api/definition.js';
+import { labSettingsSchema } from '../../fabric-api/lab-settings.js';
 import { BYTES_PER_NS_PER_GBPS } from '../../core/units.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 

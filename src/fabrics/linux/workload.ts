@@ -4,7 +4,7 @@
  * A plan asks which links the jobs will use before any of them runs; the answer comes from the same rule and the same
  * kernels as the connections that are made later.
  */
-import type { FabricSpec } from '../contract/definition.js';
+import type { FabricSpec } from '../../fabric-api/definition.js';
 import type { Job } from '../../model/workload/job.js';
 import { jobLabOf } from './job/job-lab.js';
 import { LabJobs, planConnections, type LabJobsOptions } from './job/lab-jobs.js';

@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { EnvironmentError, InputError } from '../../core/problem.js';
-import type { PrometheusSettings } from '../contract/prometheus-settings.js';
+import type { PrometheusSettings } from '../../fabric-api/prometheus-settings.js';
 
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 /** The server refuses more points a series (web/api/v1, "exceeded maximum resolution"). */

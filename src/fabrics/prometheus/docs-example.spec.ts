@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { fabricSpecSchema } from '../contract/definition.js';
+import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { prometheusDriver } from './driver.js';
 
 it('the site in docs/real-fabrics.md is a fabric', async () => {

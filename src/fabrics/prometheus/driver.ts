@@ -11,15 +11,15 @@ import type { Evidence } from '../../model/telemetry/series.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import type { Job } from '../../model/workload/job.js';
 import { knownElements } from '../../model/workload/known-elements.js';
-import { fabricSpecSchema, type FabricDefinition, type FabricSettings } from '../contract/definition.js';
+import { fabricSpecSchema, type FabricDefinition, type FabricSettings } from '../../fabric-api/definition.js';
 import type {
   ConfigurationSnapshot,
   Fabric,
   FabricDescription,
   KeepsTime,
   RemembersTelemetry,
-} from '../contract/fabric.js';
-import type { Impairment } from '../contract/impairment.js';
+} from '../../fabric-api/fabric.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import { PrometheusClient } from './client.js';
 import { PrometheusSource } from './source.js';
 

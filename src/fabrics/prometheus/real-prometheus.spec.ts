@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prometheusSchema } from '../contract/prometheus-settings.js';
+import { prometheusSchema } from '../../fabric-api/prometheus-settings.js';
 import { PrometheusClient } from './client.js';
 import { PrometheusSource } from './source.js';
 

@@ -10,8 +10,8 @@ import { InputError } from '../../core/problem.js';
 import { listChoices } from '../../core/nearest.js';
 import { metricDefinition } from '../../model/telemetry/catalog.js';
 import { SeriesBuilder, QUALITY, type Evidence, type Series } from '../../model/telemetry/series.js';
-import { elementWith } from '../contract/element-labels.js';
-import type { PrometheusMapping, PrometheusSettings } from '../contract/prometheus-settings.js';
+import { elementWith } from '../../fabric-api/element-labels.js';
+import type { PrometheusMapping, PrometheusSettings } from '../../fabric-api/prometheus-settings.js';
 import type { PrometheusClient, PrometheusSeries } from './client.js';
 
 const AT_ONCE = 4;

@@ -4,7 +4,7 @@
  * Read from the simulator, which works thresholds out where the fabric file leaves them to the speed of the ports.
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import type { CongestionDescription } from '../contract/fabric.js';
+import type { CongestionDescription } from '../../fabric-api/fabric.js';
 
 export const congestionOf = (simulator: FlowSimulator): CongestionDescription => ({
   priorities: simulator.priorities,

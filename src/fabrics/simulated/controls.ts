@@ -5,10 +5,10 @@
  * status, a cable, a filter, a power supply, a negotiated speed.
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import type { Impairment, ImpairmentType } from '../contract/impairment.js';
+import type { Impairment, ImpairmentType } from '../../fabric-api/impairment.js';
 import { measured, twoValued, type Control } from './control.js';
 import { loadControl, stormControl } from './load-controls.js';
-import { deviceOf, endOf, gpusOf, linkOf, lowerRate, nicOf } from '../contract/lookups.js';
+import { deviceOf, endOf, gpusOf, linkOf, lowerRate, nicOf } from '../../fabric-api/lookups.js';
 import { schedulerControl } from './scheduler-controls.js';
 import { signalControl } from './signal-control.js';
 import { switchControl } from './switch-controls.js';

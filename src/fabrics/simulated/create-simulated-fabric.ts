@@ -5,7 +5,7 @@ import { withPointer } from '../../core/problem.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
-import type { FabricDefinition } from '../contract/definition.js';
+import type { FabricDefinition } from '../../fabric-api/definition.js';
 import { SimulatedFabric } from './simulated-fabric.js';
 import { temporaryBacking } from './temporary-backing.js';
 

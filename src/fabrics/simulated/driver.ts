@@ -4,9 +4,9 @@
  * It is simulated in this process, as fast as that can be computed. One with a pace, opened for a run, is a process of its own
  * that keeps to the wall clock; for a plan, a gate or the same seed again nobody waits, so these never have a pace.
  */
-import { fabricSpecSchema, type FabricDefinition } from '../contract/definition.js';
-import type { Fabric } from '../contract/fabric.js';
-import type { FabricInstance } from '../contract/fabric-processes.js';
+import { fabricSpecSchema, type FabricDefinition } from '../../fabric-api/definition.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
+import type { FabricInstance } from '../../fabric-api/fabric-processes.js';
 import { createSimulatedFabric } from './create-simulated-fabric.js';
 import { openPaced } from './paced/open-paced.js';
 import { PacedProcesses } from './paced/processes.js';

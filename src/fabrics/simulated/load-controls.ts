@@ -7,9 +7,9 @@
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import { nicId } from '../../core/elements.js';
 import type { Topology } from '../../model/topology/model.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import { described, twoValued, type Control } from './control.js';
-import { nicOf } from '../contract/lookups.js';
+import { nicOf } from '../../fabric-api/lookups.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 

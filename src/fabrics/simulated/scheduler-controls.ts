@@ -8,9 +8,9 @@ import { deviceId } from '../../core/elements.js';
 import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import type { Topology } from '../../model/topology/model.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import { described, twoValued, type Control } from './control.js';
-import { hostOf, jobOf } from '../contract/lookups.js';
+import { hostOf, jobOf } from '../../fabric-api/lookups.js';
 
 type Order = Parameters<FlowSimulator['orderMove']>[0];
 type Mode = Order['mode'];

@@ -3,7 +3,7 @@
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
 import { SIGNAL_CAUSES, type SignalCause, type SignalCondition } from '../../simulator/flow/plant/signals.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import type { Control } from './control.js';
 
 const CLEAN = 'clean';

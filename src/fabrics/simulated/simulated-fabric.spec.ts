@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../../core/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 
 const cut: Impairment = { type: 'link-cut', link: 'link:host-1/nic-0--leaf-1/p1' };
 const shut: Impairment = {

@@ -20,8 +20,8 @@ import type {
   SizesEvidence,
   TracesPaths,
   WatchesJobs,
-} from '../contract/fabric.js';
-import type { Impairment } from '../contract/impairment.js';
+} from '../../fabric-api/fabric.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import { congestionOf } from './congestion-description.js';
 import type { Control } from './control.js';
 import { controlOf, SIMULATED_CAPABILITIES } from './controls.js';

@@ -5,9 +5,9 @@
  * `by port speed` and `as the fabric`. Where several impairments turn one setting, the last of them holds.
  */
 import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import type { Impairment } from '../contract/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import { described, type Control } from './control.js';
-import { switchOf } from '../contract/lookups.js';
+import { switchOf } from '../../fabric-api/lookups.js';
 
 type Of<Type extends Impairment['type']> = Extract<Impairment, { type: Type }>;
 

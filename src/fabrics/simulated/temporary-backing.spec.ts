@@ -7,7 +7,7 @@ import { twoJobs } from '../../../test/support/simulated-fabric.js';
 import { EnvironmentError } from '../../core/problem.js';
 import type { CourseStoreOptions } from '../../model/telemetry/columns/course-store.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { fabricSpecSchema } from '../contract/definition.js';
+import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { createSimulatedFabric } from './create-simulated-fabric.js';
 import { temporaryBacking } from './temporary-backing.js';
 

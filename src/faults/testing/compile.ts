@@ -7,7 +7,7 @@ import { elementRef } from '../../core/elements.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Job } from '../../model/workload/job.js';
-import type { CongestionDescription } from '../../fabrics/contract/fabric.js';
+import type { CongestionDescription } from '../../fabric-api/fabric.js';
 import type { CompiledFault, FaultKind } from '../fault.js';
 
 export const topologyOf = (spec: Record<string, unknown>): Topology =>

@@ -5,7 +5,7 @@
  * It holds nothing but outcomes, so that whoever has them can walk it again from the start and stand where he stood.
  */
 import { Comparison } from '../../gate/comparison.js';
-import { fabricSpecSchema } from '../../fabrics/contract/definition.js';
+import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { countDifferences, specDifferences } from '../../gate/differences.js';
 import type { SeedRuns } from '../../gate/pairs.js';
 import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../gate/result.js';

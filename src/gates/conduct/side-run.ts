@@ -10,7 +10,7 @@ import type { Experiment } from '../../experiments/definition/experiment.js';
 import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
 import { withJobs } from '../../experiments/definition/stored.js';
 import { openFabric } from '../../fabrics/catalog.js';
-import type { Fabric } from '../../fabrics/contract/fabric.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
 import { figureValues } from '../../gate/figures.js';
 import type { SideRun } from '../../gate/pairs.js';
 import type { SuiteObjective } from '../../gate/suite-objective.js';

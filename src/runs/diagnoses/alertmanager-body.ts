@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { plainVerdict, type Culprit, type Verdict } from '../../diagnosis/verdict.js';
-import type { AlertClaim } from '../../fabrics/contract/alert-labels.js';
+import type { AlertClaim } from '../../fabric-api/alert-labels.js';
 
 const labels = z.record(z.string().max(200), z.string().max(2000));
 

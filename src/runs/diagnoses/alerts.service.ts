@@ -8,7 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { knownElements } from '../../model/workload/known-elements.js';
-import { claimOf, type AlertClaim } from '../../fabrics/contract/alert-labels.js';
+import { claimOf, type AlertClaim } from '../../fabric-api/alert-labels.js';
 import { RunEntity } from '../run.entity.js';
 import { isFinal } from '../run.machine.js';
 import { DiagnosisEntity } from './diagnosis.entity.js';

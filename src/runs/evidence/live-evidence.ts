@@ -6,7 +6,7 @@
  * few seconds.
  */
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Fabric } from '../../fabrics/contract/fabric.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
 import { encodedParts } from './arrow.js';
 import { EvidenceFile } from './evidence-file.js';
 

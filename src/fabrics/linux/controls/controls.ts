@@ -4,8 +4,8 @@
  * A cut is both ends shut down and a lower speed both token buckets, since a veth has no cable to pull and nothing to
  * negotiate. What a kernel has not (PFC, ECN thresholds, FEC, power) is no capability, so that a plan refuses it.
  */
-import type { Impairment, ImpairmentType } from '../../contract/impairment.js';
-import { deviceOf, endOf, linkOf, lowerRate, nicOf } from '../../contract/lookups.js';
+import type { Impairment, ImpairmentType } from '../../../fabric-api/impairment.js';
+import { deviceOf, endOf, linkOf, lowerRate, nicOf } from '../../../fabric-api/lookups.js';
 import { InputError } from '../../../core/problem.js';
 import { frameLossRatio } from '../../../model/telemetry/fec.js';
 import { FRAME_BYTES, type Lab } from '../lab/lab.js';

@@ -6,8 +6,8 @@
  */
 import { deviceId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
-import type { Impairment } from '../../contract/impairment.js';
-import { gpusOf, hostOf, jobOf } from '../../contract/lookups.js';
+import type { Impairment } from '../../../fabric-api/impairment.js';
+import { gpusOf, hostOf, jobOf } from '../../../fabric-api/lookups.js';
 import type { Job } from '../../../model/workload/job.js';
 import type { Lab } from '../lab/lab.js';
 import type { MoveOrder, Orchestrator } from '../job/orchestrator.js';

@@ -1,7 +1,7 @@
 /**
  * All dialects, by name: one line each.
  */
-import type { DialectName } from '../../contract/transport-settings.js';
+import type { DialectName } from '../../../fabric-api/transport-settings.js';
 import { cumulusDialect } from './cumulus.js';
 import type { Dialect } from './dialect.js';
 import { frrDialect } from './frr.js';

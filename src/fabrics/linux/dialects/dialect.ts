@@ -5,7 +5,7 @@
  * a name that belongs to the port; {bits}, {mbps}, the rate; {burst}, {limit}, of a token bucket. What a family can't do is
  * left out, and an impairment that needs it is refused when a run is planned. Commands may be given twice.
  */
-import type { DialectName } from '../../contract/transport-settings.js';
+import type { DialectName } from '../../../fabric-api/transport-settings.js';
 
 export interface DialectStep {
   command: readonly string[];

@@ -8,7 +8,7 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../core/problem.js';
-import type { FabricSettings } from '../../contract/definition.js';
+import type { FabricSettings } from '../../../fabric-api/definition.js';
 import { ackTimeoutNs } from '../ack-timeout.js';
 import { inParallel } from '../parallel.js';
 import { CommandError, LocalPlace } from '../transport/place.js';

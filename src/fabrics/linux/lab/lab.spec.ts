@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EnvironmentError, InputError } from '../../../core/problem.js';
-import { fabricSpecSchema } from '../../contract/definition.js';
+import { fabricSpecSchema } from '../../../fabric-api/definition.js';
 import { frrConfigurations } from './frr.js';
 import { Lab } from './lab.js';
 import { requireMachine, requireRemoval } from './requirements.js';

@@ -8,8 +8,8 @@
 import { join } from 'node:path';
 import { listChoices } from '../../../core/nearest.js';
 import { InputError, withPointer } from '../../../core/problem.js';
-import type { FabricDefinition, FabricSettings } from '../../contract/definition.js';
-import { labSettingsSchema, type LabSettings } from '../../contract/lab-settings.js';
+import type { FabricDefinition, FabricSettings } from '../../../fabric-api/definition.js';
+import { labSettingsSchema, type LabSettings } from '../../../fabric-api/lab-settings.js';
 import { peerPort, type Device, type Port, type Topology } from '../../../model/topology/model.js';
 import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { DIALECTS } from '../dialects/catalog.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { transportSchema } from '../../contract/transport-settings.js';
+import { transportSchema } from '../../../fabric-api/transport-settings.js';
 import { requireLogins } from './logins.js';
 
 const readable = process.execPath;

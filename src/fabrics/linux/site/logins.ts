@@ -7,7 +7,7 @@
 import { accessSync, constants } from 'node:fs';
 import { listChoices } from '../../../core/nearest.js';
 import { EnvironmentError } from '../../../core/problem.js';
-import type { TransportSettings } from '../../contract/transport-settings.js';
+import type { TransportSettings } from '../../../fabric-api/transport-settings.js';
 import { thisMachine, type Machine } from '../lab/requirements.js';
 
 /** @throws EnvironmentError that names the client's package, or every file that can't be read */

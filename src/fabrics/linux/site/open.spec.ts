@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../../../core/problem.js';
-import { fabricSpecSchema, type FabricDefinition } from '../../contract/definition.js';
+import { fabricSpecSchema, type FabricDefinition } from '../../../fabric-api/definition.js';
 import { Lab } from '../lab/lab.js';
 import { CommandError, type Place } from '../transport/place.js';
 import { surveySite } from './open.js';

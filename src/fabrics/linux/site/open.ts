@@ -8,7 +8,7 @@
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Job } from '../../../model/workload/job.js';
-import type { ImpairmentType } from '../../contract/impairment.js';
+import type { ImpairmentType } from '../../../fabric-api/impairment.js';
 import { LINUX_CAPABILITIES } from '../controls/controls.js';
 import { workerProgram } from '../job/worker-process.js';
 import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';

@@ -14,7 +14,7 @@ import type {
   LoginHost,
   TransportNode,
   TransportSettings,
-} from '../../contract/transport-settings.js';
+} from '../../../fabric-api/transport-settings.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import { interfaceWord } from '../lab/interface-word.js';
 import type { Reach } from '../lab/lab.js';

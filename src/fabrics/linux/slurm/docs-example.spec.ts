@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { orchestratorSchema } from '../../contract/orchestrator-settings.js';
+import { orchestratorSchema } from '../../../fabric-api/orchestrator-settings.js';
 
 it('the orchestrator in docs/real-fabrics.md is one', () => {
   const page = readFileSync(new URL('../../../../docs/real-fabrics.md', import.meta.url), 'utf8');

@@ -7,9 +7,9 @@
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Job } from '../../../model/workload/job.js';
-import type { FabricSpec } from '../../contract/definition.js';
-import type { SlurmSettings } from '../../contract/orchestrator-settings.js';
-import type { ImpairmentType } from '../../contract/impairment.js';
+import type { FabricSpec } from '../../../fabric-api/definition.js';
+import type { SlurmSettings } from '../../../fabric-api/orchestrator-settings.js';
+import type { ImpairmentType } from '../../../fabric-api/impairment.js';
 import type { Orchestrator, ScheduledJobs } from '../job/orchestrator.js';
 import type { Lab } from '../lab/lab.js';
 import { loginPlace } from '../site/reach.js';

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import { InputError } from '../../../core/problem.js';
-import type { SlurmSettings } from '../../contract/orchestrator-settings.js';
+import type { SlurmSettings } from '../../../fabric-api/orchestrator-settings.js';
 import type { Job } from '../../../model/workload/job.js';
 import type {
   Allocation,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../../../test/support/until.js';
 import { InputError } from '../../../core/problem.js';
-import { transportSchema } from '../../contract/transport-settings.js';
+import { transportSchema } from '../../../fabric-api/transport-settings.js';
 import { loginPlace } from '../site/reach.js';
 import { RealSshd, whyNoSshd } from '../transport/testing/real-sshd.js';
 import { LocalPlace } from '../transport/place.js';

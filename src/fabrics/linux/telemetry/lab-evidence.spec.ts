@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EvidenceIndex, type Series } from '../../../model/telemetry/series.js';
 import { buildJobs } from '../../../model/workload/build-jobs.js';
-import { fabricSpecSchema } from '../../contract/definition.js';
+import { fabricSpecSchema } from '../../../fabric-api/definition.js';
 import { Clock } from '../clock.js';
 import { jobLabOf } from '../job/job-lab.js';
 import { LabJobs } from '../job/lab-jobs.js';

@@ -3,7 +3,7 @@ import { METRICS } from '../../../model/telemetry/catalog.js';
 import { QUALITY } from '../../../model/telemetry/series.js';
 import { smallTopology } from '../../../model/workload/testing/small-topology.js';
 import type { Job } from '../../../model/workload/job.js';
-import { fabricSpecSchema } from '../../contract/definition.js';
+import { fabricSpecSchema } from '../../../fabric-api/definition.js';
 import { Lab } from '../lab/lab.js';
 import type { StepSummary } from '../job/job-events.js';
 import { DeviceSeries } from './device-series.js';

@@ -10,7 +10,7 @@ import { EnvironmentError } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
 import { programPath } from '../../../platform/program-path.js';
 import { VERSION } from '../../../platform/version.js';
-import type { FabricDefinition } from '../../contract/definition.js';
+import type { FabricDefinition } from '../../../fabric-api/definition.js';
 import type { SimulatedFabric } from '../simulated-fabric.js';
 import { PacedFabric } from './paced-fabric.js';
 import {

@@ -18,8 +18,8 @@ import type {
   SizesEvidence,
   TracesPaths,
   WatchesJobs,
-} from '../../contract/fabric.js';
-import type { Impairment } from '../../contract/impairment.js';
+} from '../../../fabric-api/fabric.js';
+import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { SimulatedFabric } from '../simulated-fabric.js';
 import { PacedCalls, type Answered } from './calls.js';
 import type { CallBody } from './paced-server.js';

@@ -10,8 +10,8 @@
  */
 import { EnvironmentError } from '../../../core/problem.js';
 import type { Evidence } from '../../../model/telemetry/series.js';
-import type { ConfigurationSnapshot, JobBoundary } from '../../contract/fabric.js';
-import type { Impairment } from '../../contract/impairment.js';
+import type { ConfigurationSnapshot, JobBoundary } from '../../../fabric-api/fabric.js';
+import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { SimulatedFabric } from '../simulated-fabric.js';
 import type { PacedStatus } from './protocol.js';
 import type { JournalLine } from './record.js';

@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationSnapshot, JobBoundary } from '../../contract/fabric.js';
-import type { Impairment } from '../../contract/impairment.js';
+import type { ConfigurationSnapshot, JobBoundary } from '../../../fabric-api/fabric.js';
+import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { PacedHost } from './paced-host.js';
 import { CALLS, evidenceFrames, sentError, type Call } from './protocol.js';
 

@@ -1,7 +1,7 @@
 /** The paced simulations of this account on this machine, for people: what runs, its log, and an end to it. */
 import { ownIdentity } from '../../../platform/process-identity.js';
-import type { FabricProcess, FabricProcesses } from '../../contract/fabric-processes.js';
-import { formatPace } from '../../contract/pace.js';
+import type { FabricProcess, FabricProcesses } from '../../../fabric-api/fabric-processes.js';
+import { formatPace } from '../../../fabric-api/pace.js';
 import { PacedCalls } from './calls.js';
 import type { PacedStatus } from './protocol.js';
 import { folderOf, isUp, pacedFolder, readJournal, readRecord, recorded, socketIn } from './record.js';

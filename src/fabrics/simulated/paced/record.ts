@@ -23,7 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../core/problem.js';
-import type { FabricDefinition } from '../../contract/definition.js';
+import type { FabricDefinition } from '../../../fabric-api/definition.js';
 import { isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
 
 export interface PacedRecord {

@@ -5,10 +5,10 @@
  * then revert after a crash. `revert` is idempotent: for an id this instance never saw it must still bring the
  * element back to what `saved` says. Extras are optional interfaces found by type, as in k6's outputs.
  */
-import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
-import type { Evidence } from '../../model/telemetry/series.js';
-import type { Job } from '../../model/workload/job.js';
-import type { Topology } from '../../model/topology/model.js';
+import type { EvidenceSize } from '../model/telemetry/evidence-size.js';
+import type { Evidence } from '../model/telemetry/series.js';
+import type { Job } from '../model/workload/job.js';
+import type { Topology } from '../model/topology/model.js';
 import type { Impairment, ImpairmentType } from './impairment.js';
 
 /** What an operator knows about the fabric and the jobs on it; all a diagnoser gets besides evidence. */

@@ -6,11 +6,11 @@
  * alerts mean together.
  */
 import { z } from 'zod';
-import { parseElementId } from '../../core/elements.js';
-import type { ElementRef } from '../../core/elements.js';
-import { compileGlob } from '../../core/glob.js';
-import { CULPRIT_KINDS, SIDES } from '../../model/telemetry/vocabulary.js';
-import type { CulpritKind, Side } from '../../model/telemetry/vocabulary.js';
+import { parseElementId } from '../core/elements.js';
+import type { ElementRef } from '../core/elements.js';
+import { compileGlob } from '../core/glob.js';
+import { CULPRIT_KINDS, SIDES } from '../model/telemetry/vocabulary.js';
+import type { CulpritKind, Side } from '../model/telemetry/vocabulary.js';
 import { elementTemplate, elementWith, labelValues } from './element-labels.js';
 
 const pattern = z

@@ -6,7 +6,7 @@
  * Defaults follow what was measured on Linux 6 with FRR 8.4. Not modelled: delays, since no qdisc for them may be there.
  */
 import { z } from 'zod';
-import { durationNs, sizeBytes } from '../../core/units.js';
+import { durationNs, sizeBytes } from '../core/units.js';
 
 export const HASH_POLICIES = ['fields', 'l4', 'l3'] as const;
 

@@ -6,7 +6,7 @@
  * undo journal still means the same thing to another process after a crash or a reboot.
  */
 import { z } from 'zod';
-import { elementName } from '../../core/elements.js';
+import { elementName } from '../core/elements.js';
 
 const link = z.string().startsWith('link:').describe('element id of a link');
 const port = z.string().startsWith('port:').describe('element id of a port');

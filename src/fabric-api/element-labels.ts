@@ -5,7 +5,7 @@
  * uses. Labels are text that others write: they are inserted, never interpreted.
  */
 import { z } from 'zod';
-import { ELEMENT_TYPES, parseElementId } from '../../core/elements.js';
+import { ELEMENT_TYPES, parseElementId } from '../core/elements.js';
 
 export const elementTemplate = z
   .string()

@@ -8,8 +8,8 @@
  * those that answer Prometheus' HTTP API.
  */
 import { z } from 'zod';
-import { durationNs } from '../../core/units.js';
-import { METRICS, type MetricName } from '../../model/telemetry/catalog.js';
+import { durationNs } from '../core/units.js';
+import { METRICS, type MetricName } from '../model/telemetry/catalog.js';
 import { elementTemplate, labelValues } from './element-labels.js';
 
 const metricNames = METRICS.map(({ name }) => name) as [MetricName, ...MetricName[]];

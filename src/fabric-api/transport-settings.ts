@@ -6,7 +6,7 @@
  * host whose key is not known there is refused. What becomes a word of a command line takes plain characters only.
  */
 import { z } from 'zod';
-import { durationNs } from '../../core/units.js';
+import { durationNs } from '../core/units.js';
 
 export const DIALECT_NAMES = ['linux', 'frr', 'sonic', 'cumulus'] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];

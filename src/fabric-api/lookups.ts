@@ -1,11 +1,11 @@
 /**
  * Elements that an impairment names, in the topology; an unknown one is refused with those that are nearest.
  */
-import { deviceId, elementName, jobId } from '../../core/elements.js';
-import { listChoices, nearestHint } from '../../core/nearest.js';
-import { InputError } from '../../core/problem.js';
-import type { Link, Topology } from '../../model/topology/model.js';
-import type { Job } from '../../model/workload/job.js';
+import { deviceId, elementName, jobId } from '../core/elements.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError } from '../core/problem.js';
+import type { Link, Topology } from '../model/topology/model.js';
+import type { Job } from '../model/workload/job.js';
 
 export function linkOf(topology: Topology, id: string): Link {
   const link = topology.links.find((candidate) => candidate.id === id);

@@ -5,10 +5,10 @@
  * simulator's settings are part of the shape because a fabric file may carry them for its simulated twin.
  */
 import { z } from 'zod';
-import { fabricSettingsSchema } from '../../simulator/settings.js';
-import { telemetrySchema } from '../../model/telemetry/settings.js';
-import { topologySchema } from '../../model/topology/topology-spec.js';
-import { jobSchema } from '../../model/workload/job-schema.js';
+import { fabricSettingsSchema } from '../simulator/settings.js';
+import { telemetrySchema } from '../model/telemetry/settings.js';
+import { topologySchema } from '../model/topology/topology-spec.js';
+import { jobSchema } from '../model/workload/job-schema.js';
 import { alertLabelsSchema } from './alert-labels.js';
 import { labSettingsSchema } from './lab-settings.js';
 import { orchestratorSchema } from './orchestrator-settings.js';

@@ -7,7 +7,7 @@
  * Sources: sbatch(1), scontrol(1) of 22.05. Not modelled: several clusters, jobs that somebody else has submitted.
  */
 import { z } from 'zod';
-import { durationNs } from '../../core/units.js';
+import { durationNs } from '../core/units.js';
 import { absolutePath, loginSchema } from './transport-settings.js';
 
 /** Slurm reads brackets and commas in a name as a list. */
