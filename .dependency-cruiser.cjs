@@ -135,7 +135,7 @@ const boundary = [
       'Everything else sees a fabric through the contract, or the simulated fabric would be treated differently from a real one.',
     from: {
       path: '^src/',
-      pathNot: ['^src/simulator/', '^src/fabrics/simulated/', '^src/fabric-api/definition[.]ts$'],
+      pathNot: ['^src/simulator/', '^src/drivers/simulated/', '^src/fabric-api/definition[.]ts$'],
     },
     to: { path: '^src/simulator/' },
   },

@@ -9,8 +9,8 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { fabricSpecSchema } from '../src/fabric-api/definition.js';
-import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
-import type { SimulatedFabric } from '../src/fabrics/simulated/simulated-fabric.js';
+import { createSimulatedFabric } from '../src/drivers/simulated/create-simulated-fabric.js';
+import type { SimulatedFabric } from '../src/drivers/simulated/simulated-fabric.js';
 import type { Evidence } from '../src/model/telemetry/series.js';
 
 const GPUS_PER_HOST = 8;

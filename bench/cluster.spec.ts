@@ -2,7 +2,7 @@
  * Reuse of repeated steps is no approximation: switched off, the evidence has the same bytes.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
+import { createSimulatedFabric } from '../src/drivers/simulated/create-simulated-fabric.js';
 import { clusterFabric, drillCluster, hashEvidence, type ClusterCase } from './cluster-case.js';
 
 const CLUSTER: ClusterCase = { gpus: 64, jobs: 2, seconds: 12, tenMetrics: false };

@@ -5,7 +5,7 @@
  * 0.4 s; the cut lasts from 20 s to 40 s. Prints the wall time of building and of simulating, best of three.
  */
 import { fabricSpecSchema } from '../src/fabric-api/definition.js';
-import { createSimulatedFabric } from '../src/fabrics/simulated/create-simulated-fabric.js';
+import { createSimulatedFabric } from '../src/drivers/simulated/create-simulated-fabric.js';
 
 /** The fabric of this bench; `builder` gives the rest of the topology. */
 export function drillFabric(topology: object): ReturnType<typeof fabricSpecSchema.parse> {

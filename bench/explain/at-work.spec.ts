@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
+import { createSimulatedFabric } from '../../src/drivers/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import { InputError } from '../../src/core/problem.js';
 import { attemptsAtWork } from './at-work.js';

@@ -6,7 +6,7 @@
  */
 import { InputError } from '../../src/core/problem.js';
 import type { Prng } from '../../src/core/prng.js';
-import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
+import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabric.js';
 import type { Attempt, CorpusCase } from './corpus/case.js';
 import { caseRandom } from './corpus/seeds.js';
 

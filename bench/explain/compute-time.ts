@@ -6,7 +6,7 @@
  * is not.
  */
 import { diagnose } from '../../src/diagnosis/index.js';
-import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
+import { createSimulatedFabric } from '../../src/drivers/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';
 import { measured, unmeasured, type BenchRow } from '../row.js';

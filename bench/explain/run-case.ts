@@ -4,8 +4,8 @@
  * The plan is the one that a drill makes, with targets resolved on the fabric; what is observed afterwards is handed on
  * as an operator with this quality of monitoring would have it. The twin is watched for its steps only.
  */
-import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
-import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
+import { createSimulatedFabric } from '../../src/drivers/simulated/create-simulated-fabric.js';
+import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabric.js';
 import { fabricSpecSchema, type FabricSpec } from '../../src/fabric-api/definition.js';
 import type { ConfigurationSnapshot } from '../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';

@@ -1,5 +1,5 @@
 /** `fabrics running`, `fabrics log INSTANCE` and `fabrics down INSTANCE`: fabrics that are processes of their own here. */
-import { fabricProcesses } from '../fabrics/catalog.js';
+import { fabricProcesses } from '../drivers/catalog.js';
 import type { FabricProcess } from '../fabric-api/fabric-processes.js';
 import { InputError } from '../core/problem.js';
 import { formatDurationNs } from '../core/units.js';

@@ -1,6 +1,6 @@
 /** `fabrics list|show|import|up|down`. */
 import type { Command } from 'commander';
-import { labBuilders } from '../fabrics/catalog.js';
+import { labBuilders } from '../drivers/catalog.js';
 import { importedFabric } from '../experiments/definition/imported-fabric.js';
 import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadFabric } from '../experiments/definition/load.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { fabricDriver } from '../fabrics/catalog.js';
+import { fabricDriver } from '../drivers/catalog.js';
 import type { LabBuilder } from '../fabric-api/lab-builder.js';
 import { figureValues, type TrainingFigures } from '../gate/figures.js';
 import type { Execute } from '../gates/conduct/conduct.js';

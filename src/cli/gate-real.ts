@@ -2,7 +2,7 @@
  * A gate between real fabrics: few drills, one after another, on fabrics that were named twice. What is said before the
  * first is what can't be taken back: which fabrics, how many drills, and how long they take at least.
  */
-import { fabricDriver, labBuilders } from '../fabrics/catalog.js';
+import { fabricDriver, labBuilders } from '../drivers/catalog.js';
 import type { Execute } from '../gates/conduct/conduct.js';
 import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
 import { InputError } from '../core/problem.js';

@@ -4,7 +4,7 @@
  * The lab is built here, by this process: it needs the rights of whoever calls it. Its definition is then stored under its
  * name, so that `--fabric NAME` finds it. A lab that is up and could not be stored stays up, and the error says so.
  */
-import { fabricDriver, labBuilders } from '../fabrics/catalog.js';
+import { fabricDriver, labBuilders } from '../drivers/catalog.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { EnvironmentError, InputError, messageOf } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

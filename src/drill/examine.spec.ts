@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
 import { loadFabric } from '../experiments/definition/load.js';
-import { openFabric } from '../fabrics/catalog.js';
+import { openFabric } from '../drivers/catalog.js';
 import { advancesTime, runsWorkload } from '../fabric-api/fabric.js';
 import { InputError } from '../core/problem.js';
 import type { Evidence } from '../model/telemetry/series.js';

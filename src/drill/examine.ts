@@ -7,7 +7,7 @@
  */
 import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import { openFabric } from '../fabrics/catalog.js';
+import { openFabric } from '../drivers/catalog.js';
 import { remembersTelemetry, runsWorkload } from '../fabric-api/fabric.js';
 import { listChoices } from '../core/nearest.js';
 import { InputError, withPointer } from '../core/problem.js';

@@ -2,7 +2,7 @@
  * From stored or sent definitions to a plan on an opened fabric. Used by REST and by the command line alike.
  */
 import { planDrill, type Plan } from '../drill/plan.js';
-import { openFabric } from '../fabrics/catalog.js';
+import { openFabric } from '../drivers/catalog.js';
 import { InputError } from '../core/problem.js';
 import type { Experiment } from './definition/experiment.js';
 import type { FabricDocument } from './definition/fabric-document.js';

@@ -13,7 +13,7 @@ import type { Plan } from '../drill/plan.js';
 import { revertEntry } from '../drill/undo.js';
 import { runDrill, type DrillHooks } from '../drill/walk.js';
 import type { Judgement } from '../drill/judge.js';
-import type { openFabric } from '../fabrics/catalog.js';
+import type { openFabric } from '../drivers/catalog.js';
 import type { Fabric } from '../fabric-api/fabric.js';
 import { statedObjectives } from '../experiments/definition/experiment.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';

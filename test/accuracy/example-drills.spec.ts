@@ -10,7 +10,7 @@ import { loadDefinitions, type LoadedFile } from '../../src/experiments/definiti
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import { planExperiment } from '../../src/experiments/planning.js';
 import { InputError } from '../../src/core/problem.js';
-import { openFabric } from '../../src/fabrics/catalog.js';
+import { openFabric } from '../../src/drivers/catalog.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { filesBelow, readSource } from '../support/source-tree.js';
 

@@ -6,7 +6,7 @@
  * neither the kind nor the table here names must be the same as in the control, byte for byte, on every element.
  */
 import { describe, expect, it } from '@jest/globals';
-import { openFabric } from '../../src/fabrics/catalog.js';
+import { openFabric } from '../../src/drivers/catalog.js';
 import { loadDefinitions } from '../../src/experiments/definition/load.js';
 import { FAULT_KINDS, faultKind } from '../../src/faults/catalog.js';
 import { Prng } from '../../src/core/prng.js';

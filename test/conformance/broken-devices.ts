@@ -8,10 +8,10 @@ import { revertEntry, type UndoEntry } from '../../src/drill/undo.js';
 import type { FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
 import type { ImpairmentType } from '../../src/fabric-api/impairment.js';
-import { openLab } from '../../src/fabrics/linux/driver.js';
-import { Lab } from '../../src/fabrics/linux/lab/lab.js';
-import { NamespacePlace, type RunOptions, type RunResult } from '../../src/fabrics/linux/transport/place.js';
-import { TURN } from '../../src/fabrics/linux/undo/programs.js';
+import { openLab } from '../../src/drivers/linux/driver.js';
+import { Lab } from '../../src/drivers/linux/lab/lab.js';
+import { NamespacePlace, type RunOptions, type RunResult } from '../../src/drivers/linux/transport/place.js';
+import { TURN } from '../../src/drivers/linux/undo/programs.js';
 import { checkForeignRevert, checkRoundTrip } from './checks.js';
 import { SAMPLES } from './samples.js';
 

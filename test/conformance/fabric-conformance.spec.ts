@@ -4,7 +4,7 @@
  * A driver that builds labs gets one of its own for the suite. Broken adapters come last: the checks must catch them.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { FABRIC_DRIVERS, openFabric } from '../../src/fabrics/catalog.js';
+import { FABRIC_DRIVERS, openFabric } from '../../src/drivers/catalog.js';
 import {
   DRIVER_NAMES,
   fabricSpecSchema,

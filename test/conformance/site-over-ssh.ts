@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fabricSpecSchema, type FabricDefinition } from '../../src/fabric-api/definition.js';
-import { RealSshd } from '../../src/fabrics/linux/transport/testing/real-sshd.js';
-import { Lab } from '../../src/fabrics/linux/lab/lab.js';
+import { RealSshd } from '../../src/drivers/linux/transport/testing/real-sshd.js';
+import { Lab } from '../../src/drivers/linux/lab/lab.js';
 import { labDefinition, labDown, labUp } from '../support/linux-lab.js';
 
 export interface SiteOverSsh {

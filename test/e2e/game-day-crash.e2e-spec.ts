@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FABRIC_DRIVERS } from '../../src/fabrics/catalog.js';
+import { FABRIC_DRIVERS } from '../../src/drivers/catalog.js';
 import {
   compileProgram,
   startProgram,

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openFabric } from '../../src/fabrics/catalog.js';
+import { openFabric } from '../../src/drivers/catalog.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';

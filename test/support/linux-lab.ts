@@ -4,10 +4,10 @@
  * Names carry the process id, so that suites beside each other, and labs of people, do not meet.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { labBuilders } from '../../src/fabrics/catalog.js';
+import { labBuilders } from '../../src/drivers/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../src/fabric-api/definition.js';
-import { requireMachine } from '../../src/fabrics/linux/lab/requirements.js';
-import { requireUndoOutlivesUs } from '../../src/fabrics/linux/undo/container.js';
+import { requireMachine } from '../../src/drivers/linux/lab/requirements.js';
+import { requireUndoOutlivesUs } from '../../src/drivers/linux/undo/container.js';
 import type { EnvironmentError } from '../../src/core/problem.js';
 
 /** Why there can be no lab here; undefined where there can. Prints it, since a skip must not be silent. */

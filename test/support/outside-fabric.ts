@@ -6,7 +6,7 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openFabric } from '../../src/fabrics/catalog.js';
+import { openFabric } from '../../src/drivers/catalog.js';
 import {
   advancesTime,
   runsWorkload,

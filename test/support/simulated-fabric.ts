@@ -1,8 +1,8 @@
 /**
  * Small simulated fabrics for specs, with the questions that specs ask of evidence.
  */
-import { createSimulatedFabric } from '../../src/fabrics/simulated/create-simulated-fabric.js';
-import type { SimulatedFabric } from '../../src/fabrics/simulated/simulated-fabric.js';
+import { createSimulatedFabric } from '../../src/drivers/simulated/create-simulated-fabric.js';
+import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';
 import { buildTopology } from '../../src/model/topology/topology-spec.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSimulatedFabric } from '../../../src/fabrics/simulated/create-simulated-fabric.js';
+import { createSimulatedFabric } from '../../../src/drivers/simulated/create-simulated-fabric.js';
 import { fabricSpecSchema } from '../../../src/fabric-api/definition.js';
 import type { Impairment } from '../../../src/fabric-api/impairment.js';
 import type { DiagnosisInput } from '../../../src/diagnosis/index.js';

@@ -6,9 +6,9 @@
  */
 import type { Fabric } from '../../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../../src/fabric-api/impairment.js';
-import { counterName } from '../../../src/fabrics/linux/lab/counter-name.js';
-import type { Lab, LabPort } from '../../../src/fabrics/linux/lab/lab.js';
-import { parseCounters } from '../../../src/fabrics/linux/telemetry/readings.js';
+import { counterName } from '../../../src/drivers/linux/lab/counter-name.js';
+import type { Lab, LabPort } from '../../../src/drivers/linux/lab/lab.js';
+import { parseCounters } from '../../../src/drivers/linux/telemetry/readings.js';
 import { portId } from '../../../src/core/elements.js';
 
 export interface DropCount {

@@ -4,7 +4,7 @@
  * Ten drills a fault, one lab a case, in real time: minutes, so they are asked for. Where there can be no lab each row says
  * why. Floors are those of the simulated corpus by class.
  */
-import { labBuilders } from '../../../src/fabrics/catalog.js';
+import { labBuilders } from '../../../src/drivers/catalog.js';
 import { EnvironmentError } from '../../../src/core/problem.js';
 import type { BenchSection } from '../../../src/cli/bench-row.js';
 import { measured, unmeasured, type BenchRow, type Yardstick } from '../../row.js';

@@ -9,7 +9,7 @@ import { runDrill } from '../../drill/walk.js';
 import type { Experiment } from '../../experiments/definition/experiment.js';
 import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
 import { withJobs } from '../../experiments/definition/stored.js';
-import { openFabric } from '../../fabrics/catalog.js';
+import { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
 import { figureValues } from '../../gate/figures.js';
 import type { SideRun } from '../../gate/pairs.js';

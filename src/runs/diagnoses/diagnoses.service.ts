@@ -11,7 +11,7 @@ import type { Verdict } from '../../diagnosis/verdict.js';
 import { runCounterfactual } from '../../drill/counterfactual.js';
 import { scoreDiagnosis } from '../../drill/judge.js';
 import { knownElements } from '../../model/workload/known-elements.js';
-import { openFabric } from '../../fabrics/catalog.js';
+import { openFabric } from '../../drivers/catalog.js';
 import { portId, deviceId, nicId } from '../../core/elements.js';
 import type { Cursor } from '../../platform/http/page.js';
 import { isUuid } from '../../platform/http/uuid.js';
