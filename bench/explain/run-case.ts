@@ -14,7 +14,7 @@ import { timeline } from '../../src/drill/walk.js';
 import { InputError } from '../../src/core/problem.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';
 import type { Topology } from '../../src/model/topology/model.js';
-import type { TruthEntry } from '../../src/truth/truth.js';
+import type { TruthEntry } from '../../src/faults/ground-truth.js';
 import type { Job } from '../../src/model/workload/job.js';
 import { attemptsAtWork } from './at-work.js';
 import { caseOf, experimentOf, WINDOW_NS, type Attempt, type CorpusCase } from './corpus/case.js';

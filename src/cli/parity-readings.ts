@@ -11,7 +11,7 @@ import { doubtsIn } from '../scoring/outcome.js';
 import type { LayerReadings, ParityRun } from '../scoring/parity.js';
 import type { PublishedTruth, Scorecard } from '../scoring/scorecard.js';
 import type { Series } from '../model/telemetry/series.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import type { ApiClient } from './api-client.js';
 import { ProblemError } from './failure.js';
 import type { PlannedPair } from './parity-plan.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fabric, KeepsTime } from '../fabric-api/fabric.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { FakeFabric, LINKS, planOfCuts } from './testing/fake-fabric.js';
 import { runDrill } from './walk.js';
 

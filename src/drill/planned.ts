@@ -6,7 +6,7 @@
 import type { Impairment } from '../fabric-api/impairment.js';
 import type { JobBoundary } from '../fabric-api/fabric.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 
 export interface PlannedImpairment {
   /** Unique within the plan, `cut/0`; a run prefixes its own id. */

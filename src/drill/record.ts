@@ -1,5 +1,5 @@
 /** The course of a drill, for those that judge it. */
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import type { Alignment } from './agenda.js';
 
 /** What happened on the fabric, as far as scoring needs it. */

@@ -18,7 +18,7 @@ import {
 } from '../fabric-api/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../model/telemetry/series.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { Agenda } from './agenda.js';
 import { runCounterfactual } from './counterfactual.js';
 import { LatenessBook } from './lateness.js';

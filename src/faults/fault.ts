@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import type { Prng } from '../core/prng.js';
 import type { ElementRef, ElementType } from '../model/telemetry/vocabulary.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from './ground-truth.js';
 import type { Job } from '../model/workload/job.js';
 import type { CongestionDescription } from '../fabric-api/fabric.js';
 import type { TimedImpairment } from '../fabric-api/impairment.js';

@@ -14,7 +14,7 @@ import { nicId } from '../core/elements.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { Nic } from '../model/topology/model.js';
 import type { TimedImpairment } from '../fabric-api/impairment.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from './ground-truth.js';
 import type { FaultContext, FaultKind, Symptom } from './fault.js';
 import { requireClass } from './class-limits.js';
 import { drawSenders, offeredGbps } from './incast-senders.js';

@@ -15,7 +15,7 @@ import { lagOf } from '../model/topology/lag.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { Link } from '../model/topology/model.js';
 import type { TimedImpairment } from '../fabric-api/impairment.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from './ground-truth.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { elementTruth, endPort, linksOf, linkTruth, onAndOff } from './parts.js';
 

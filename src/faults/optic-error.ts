@@ -14,7 +14,7 @@ import { codewordErrorRatio } from '../model/telemetry/fec.js';
 import type { Direction, Side } from '../model/telemetry/vocabulary.js';
 import type { Link, Topology } from '../model/topology/model.js';
 import type { TimedImpairment } from '../fabric-api/impairment.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from './ground-truth.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { endPort, linksOf, linkTruth } from './parts.js';
 

@@ -6,7 +6,7 @@ import { InputError } from '../core/problem.js';
 import type { Prng } from '../core/prng.js';
 import type { CulpritKind, ElementRef, Side } from '../model/telemetry/vocabulary.js';
 import { peerPort, type Device, type Link, type Nic, type Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from './ground-truth.js';
 import type { Impairment } from '../fabric-api/impairment.js';
 import type { CompiledFault, FaultContext } from './fault.js';
 

@@ -10,7 +10,7 @@ import type { Verdict } from '../diagnosis/verdict.js';
 import type { UndoEntry } from '../drill/undo.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { FINAL_STATES, type FinalState, type RunState, type Scorecard } from '../scoring/scorecard.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import type { EvidenceFile } from './evidence/evidence-file.js';
 import type { LiveEvidence } from './evidence/live-evidence.js';
 import { appendEvent } from './run-events.js';

@@ -12,7 +12,7 @@ import type { DrillRecord } from '../drill/walk.js';
 import type { Impairment } from '../fabric-api/impairment.js';
 import type { ConfigurationSnapshot } from '../fabric-api/fabric.js';
 import type { RunState, Scorecard } from '../scoring/scorecard.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { DiagnosisEntity } from './diagnoses/diagnosis.entity.js';
 
 @Entity({ name: 'runs' })

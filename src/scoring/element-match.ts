@@ -9,7 +9,7 @@
 import type { ElementRef } from '../core/elements.js';
 import { deviceId } from '../core/elements.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { portsOfElement, portsOfEntry } from './fault-elements.js';
 
 export const LADDER = { exact: 1, attached: 0.8, device: 0.5, part: 0.25, wrong: 0 } as const;

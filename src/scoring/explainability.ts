@@ -9,7 +9,7 @@
  */
 import type { Culprit, Verdict } from '../diagnosis/verdict.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { LADDER, elementCredit } from './element-match.js';
 import { evidenceQuality } from './evidence-quality.js';
 import type { ScoringInput } from './input.js';

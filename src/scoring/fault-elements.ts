@@ -7,7 +7,7 @@ import { deviceId, jobId, nicId, portId } from '../core/elements.js';
 import { metricDefinition } from '../model/telemetry/catalog.js';
 import type { EvidenceIndex, Series } from '../model/telemetry/series.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import type { Job } from '../model/workload/job.js';
 
 /** Indices into the topology. */

@@ -7,7 +7,7 @@
 import type { Evidence } from '../model/telemetry/series.js';
 import type { Job } from '../model/workload/job.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { ScoringProfile } from './profile.js';
 

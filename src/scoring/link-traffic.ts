@@ -9,7 +9,7 @@ import { portId } from '../core/elements.js';
 import type { EvidenceIndex } from '../model/telemetry/series.js';
 import { BYTES_PER_NS_PER_GBPS } from '../core/units.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { faultElements } from './fault-elements.js';
 import { Counter, freshSamples, pollSpans } from './samples.js';
 import type { Span } from './samples.js';

@@ -8,7 +8,7 @@
 import type { Culprit } from '../diagnosis/verdict.js';
 import type { CulpritKind } from '../model/telemetry/vocabulary.js';
 import type { Topology } from '../model/topology/model.js';
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { LADDER, elementCredit } from './element-match.js';
 
 export interface Trouble extends TruthEntry {

@@ -1,7 +1,7 @@
 /**
  * The three scores of a run, from evidence, truth and verdict; and the truth in its published shape.
  */
-import type { TruthEntry } from '../truth/truth.js';
+import type { TruthEntry } from '../faults/ground-truth.js';
 import { scoreExplainability } from './explainability.js';
 import type { ScoringInput } from './input.js';
 import { scoreIsolation } from './isolation.js';

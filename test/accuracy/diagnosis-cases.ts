@@ -10,7 +10,7 @@ import type { Evidence } from '../../src/model/telemetry/series.js';
 import type { ElementRef } from '../../src/model/telemetry/vocabulary.js';
 import type { Job } from '../../src/model/workload/job.js';
 import type { Topology } from '../../src/model/topology/model.js';
-import type { TruthEntry } from '../../src/truth/truth.js';
+import type { TruthEntry } from '../../src/faults/ground-truth.js';
 import type { CompiledFault, FaultKind } from '../../src/faults/fault.js';
 import type { ConfigurationSnapshot } from '../../src/fabric-api/fabric.js';
 import { elementName } from '../../src/core/elements.js';

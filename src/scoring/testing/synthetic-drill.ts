@@ -7,7 +7,7 @@ import { SeriesBuilder } from '../../model/telemetry/series.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import type { Topology } from '../../model/topology/model.js';
-import type { TruthEntry } from '../../truth/truth.js';
+import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { Job } from '../../model/workload/job.js';
 import { plainVerdict, type Culprit } from '../../diagnosis/verdict.js';
 import type { ScoringInput } from '../input.js';
