@@ -2,7 +2,7 @@
 import type { Experiment } from '../../src/experiments/definition/experiment.js';
 import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
 import type { Suite } from '../../src/experiments/definition/suite.js';
-import type { GateVerdict } from '../../src/gate/result.js';
+import type { GateVerdict } from '../../src/comparison/result.js';
 import { conductGate } from '../../src/gates/conduct/conduct.js';
 import { checkGate } from '../../src/gates/conduct/gate-input.js';
 import { executeOn, type RunPool } from '../../src/gates/conduct/pool.js';

@@ -10,7 +10,7 @@ import { loadFabric } from '../experiments/definition/load.js';
 import { refuseFiles } from '../experiments/definition/fabric-document.js';
 import { fabricDriver } from '../drivers/catalog.js';
 import type { LabBuilder } from '../fabric-api/lab-builder.js';
-import { figureValues, type TrainingFigures } from '../gate/figures.js';
+import { figureValues, type TrainingFigures } from '../comparison/figures.js';
 import type { Execute } from '../gates/conduct/conduct.js';
 import type { Side } from '../gates/conduct/gate-input.js';
 import type { SideTask } from '../gates/conduct/rounds.js';

@@ -2,7 +2,7 @@
 import { conductedSides } from '../gates/conduct/both-sides.js';
 import type { Execute } from '../gates/conduct/conduct.js';
 import type { CheckedGate } from '../gates/conduct/gate-input.js';
-import { GATE_FIGURES } from '../gate/figures.js';
+import { GATE_FIGURES } from '../comparison/figures.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { table } from './table.js';

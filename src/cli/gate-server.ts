@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GateResult } from '../gate/result.js';
+import type { GateResult } from '../comparison/result.js';
 import { EnvironmentError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { ApiClient } from './api-client.js';

@@ -8,7 +8,7 @@ import type { Experiment } from '../experiments/definition/experiment.js';
 import type { FabricDocument } from '../experiments/definition/fabric-document.js';
 import type { Loaded } from '../experiments/definition/load.js';
 import type { Suite } from '../experiments/definition/suite.js';
-import { parseSuiteObjectives } from '../gate/suite-objective.js';
+import { parseSuiteObjectives } from '../comparison/suite-objective.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import { looksLikePath, pick, readDefinitions, splitReference, type FabricReference } from './definitions.js';

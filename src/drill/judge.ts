@@ -1,7 +1,7 @@
 /**
  * The judgement of a drill: scores, objectives, final state, from what was recorded and nothing else.
  */
-import { evaluateObjectives, parseObjectives } from '../gate/objective.js';
+import { evaluateObjectives, parseObjectives } from '../scoring/objectives.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { FabricDescription } from '../fabric-api/fabric.js';
 import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';

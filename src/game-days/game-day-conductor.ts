@@ -18,7 +18,7 @@ import {
 import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
 import { messageOf } from '../core/problem.js';
 import { loadGameDay } from '../experiments/definition/load.js';
-import { evaluateObjective, parseObjective } from '../gate/objective.js';
+import { evaluateObjective, parseObjective } from '../scoring/objectives.js';
 import { Unawaited } from '../platform/unawaited.js';
 import { RunEntity, RunResultEntity } from '../runs/run.entity.js';
 import { isFinal } from '../runs/run.machine.js';

@@ -25,7 +25,7 @@ import {
 } from '../platform/queue/gate-queue.js';
 import type { QueueWorker } from '../platform/queue/queue-backend.js';
 import { EXIT } from '../scoring/exit-codes.js';
-import { gateExitCode } from '../gate/result.js';
+import { gateExitCode } from '../comparison/result.js';
 import { programDigest, runKey } from './conduct/cache.js';
 import type { CheckedGate } from './conduct/gate-input.js';
 import { RunPool, sideInput } from './conduct/pool.js';

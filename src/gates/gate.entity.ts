@@ -3,7 +3,7 @@
  * map them.
  */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { GateResult } from '../gate/result.js';
+import type { GateResult } from '../comparison/result.js';
 
 /** `error` is our own bug; the other ends are those of the gate's verdict, and `aborted` on request. */
 export const GATE_STATES = [

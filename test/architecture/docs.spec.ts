@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { parseDocuments } from '../../src/experiments/definition/document.js';
 import { experimentSchema } from '../../src/experiments/definition/experiment.js';
-import { parseObjective } from '../../src/gate/objective.js';
+import { parseObjective } from '../../src/scoring/objectives.js';
 import { CHECKOUT, filesBelow, readSource } from '../support/source-tree.js';
 
 const pages = filesBelow('.').filter((file) => file.endsWith('.md'));

@@ -70,7 +70,7 @@ const blindness: Plant[] = [
 });
 
 const purity: Plant[] = [
-  plant('pure-without-nest', 'src/gate/planted-service.ts', importing('@nestjs/common')),
+  plant('pure-without-nest', 'src/comparison/planted-service.ts', importing('@nestjs/common')),
   plant('pure-without-nest', 'src/reports/planted-indirect.ts', importing('../kernel/planted-service.js'), {
     'src/core/planted-service.ts': importing('@nestjs/common'),
   }),

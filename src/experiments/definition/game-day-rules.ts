@@ -6,8 +6,8 @@
  * of the day's own experiments. A hint that people would read out of other words is not found.
  */
 import { FAULT_KINDS } from '../../faults/catalog.js';
-import { contradictionIssue } from '../../gate/contradiction.js';
-import { parseObjective, parseObjectives } from '../../gate/objective.js';
+import { contradictionIssue } from '../../scoring/contradiction.js';
+import { parseObjective, parseObjectives } from '../../scoring/objectives.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { labelOf, waitsFor, type GameDay, type GameDaySpec, type StageSpec } from './game-day.js';

@@ -9,10 +9,10 @@ import type { z } from 'zod';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { describeIssues } from '../../core/schema-issues.js';
 import { InputError, toPointer, type InputIssue } from '../../core/problem.js';
-import { planLooks } from '../../gate/looks.js';
-import { INDEPENDENT } from '../../gate/samples.js';
-import { parseObjectives } from '../../gate/objective.js';
-import { parseSuiteObjectives } from '../../gate/suite-objective.js';
+import { planLooks } from '../../comparison/looks.js';
+import { INDEPENDENT } from '../../comparison/samples.js';
+import { parseObjectives } from '../../scoring/objectives.js';
+import { parseSuiteObjectives } from '../../comparison/suite-objective.js';
 import { parseDocuments, type LocatedDocument } from './document.js';
 import { experimentSchema, type Experiment } from './experiment.js';
 import {

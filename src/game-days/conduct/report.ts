@@ -7,7 +7,7 @@
  * people noted as an action. An item
  * that the last day had too is marked, since it was not seen to.
  */
-import { evaluateObjectives, parseObjectives } from '../../gate/objective.js';
+import { evaluateObjectives, parseObjectives } from '../../scoring/objectives.js';
 import type { ExitCode } from '../../scoring/exit-codes.js';
 import type { ObjectiveResult, Score, Scorecard } from '../../scoring/scorecard.js';
 import type { Moment } from './timeline.js';

@@ -4,7 +4,7 @@
  * Who executes the runs is the caller's choice: this thread, several, with what is kept or without. The result does not
  * depend on that, nor on the order in which runs end.
  */
-import type { GateResult } from '../../gate/result.js';
+import type { GateResult } from '../../comparison/result.js';
 import type { CheckedGate } from './gate-input.js';
 import { GateRounds, type ResultDetails, type SideTask } from './rounds.js';
 import type { SideOutcome } from './side-run.js';

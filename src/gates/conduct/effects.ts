@@ -1,7 +1,7 @@
 /**
  * Changes between two fabrics that can do nothing, or are none, one sentence each: a verdict of `none` on them says little.
  */
-import { specDifferences } from '../../gate/differences.js';
+import { specDifferences } from '../../comparison/differences.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import type { CheckedGate, Side } from './gate-input.js';
 

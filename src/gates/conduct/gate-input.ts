@@ -4,9 +4,9 @@
 import type { Experiment } from '../../experiments/definition/experiment.js';
 import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
 import type { Suite } from '../../experiments/definition/suite.js';
-import { planLooks, type Look } from '../../gate/looks.js';
-import { INDEPENDENT, PAIRED, type SampleDesign } from '../../gate/samples.js';
-import { parseSuiteObjectives, type SuiteObjective } from '../../gate/suite-objective.js';
+import { planLooks, type Look } from '../../comparison/looks.js';
+import { INDEPENDENT, PAIRED, type SampleDesign } from '../../comparison/samples.js';
+import { parseSuiteObjectives, type SuiteObjective } from '../../comparison/suite-objective.js';
 import { unsupportedError } from '../../drill/plan.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { planExperiment } from '../../experiments/planning.js';

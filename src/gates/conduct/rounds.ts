@@ -4,12 +4,12 @@
  * The one walk over experiments, sides and seeds: threads of this process, workers of a queue and a bench all follow it.
  * It holds nothing but outcomes, so that whoever has them can walk it again from the start and stand where he stood.
  */
-import { Comparison } from '../../gate/comparison.js';
+import { Comparison } from '../../comparison/comparison.js';
 import { fabricSpecSchema } from '../../fabric-api/definition.js';
-import { countDifferences, specDifferences } from '../../gate/differences.js';
-import type { SeedRuns } from '../../gate/pairs.js';
-import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../gate/result.js';
-import type { SuiteObjective } from '../../gate/suite-objective.js';
+import { countDifferences, specDifferences } from '../../comparison/differences.js';
+import type { SeedRuns } from '../../comparison/pairs.js';
+import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../comparison/result.js';
+import type { SuiteObjective } from '../../comparison/suite-objective.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { effectNotes } from './effects.js';
 import { refusal, SIDES, type CheckedGate, type Side } from './gate-input.js';

@@ -11,9 +11,9 @@ import type { FabricDocument } from '../../experiments/definition/fabric-documen
 import { withJobs } from '../../experiments/definition/stored.js';
 import { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
-import { figureValues } from '../../gate/figures.js';
-import type { SideRun } from '../../gate/pairs.js';
-import type { SuiteObjective } from '../../gate/suite-objective.js';
+import { figureValues } from '../../comparison/figures.js';
+import type { SideRun } from '../../comparison/pairs.js';
+import type { SuiteObjective } from '../../comparison/suite-objective.js';
 import { InputError } from '../../core/problem.js';
 import { trainingPace } from '../../scoring/training.js';
 import { EvidenceIndex, type Evidence } from '../../model/telemetry/series.js';

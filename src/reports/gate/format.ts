@@ -4,7 +4,7 @@
  * As with scorecards the caller says which commands replay a gate or one seed of it, since only the caller knows the
  * paths. Text that comes from files is hostile to a format until its renderer has escaped it.
  */
-import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../gate/result.js';
+import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../comparison/result.js';
 import { formatNumber, formatPercent } from '../common/words.js';
 
 export interface GateReportOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CellResult, GateResult } from '../../gate/result.js';
+import type { CellResult, GateResult } from '../../comparison/result.js';
 import { GATE_FORMATS, gateFormat } from '../catalog.js';
 import type { GateReportOptions } from './format.js';
 

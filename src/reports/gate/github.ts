@@ -4,7 +4,7 @@
  * GitHub shows at most ten of a kind for a step, so only what did not pass is annotated, worst first, and what is beyond is
  * said in a last one. Escapes: `%`, CR and LF everywhere, `:` and `,` in properties too (actions/toolkit, command.ts).
  */
-import type { GateResult } from '../../gate/result.js';
+import type { GateResult } from '../../comparison/result.js';
 import { headline, replayOf, told, troubles, type GateFormat, type GateReportOptions } from './format.js';
 
 const ANNOTATIONS_MAX = 9;

@@ -1,5 +1,5 @@
 /** A gate's result as a machine reads it; keys in the published order. */
-import type { GateResult } from '../../gate/result.js';
+import type { GateResult } from '../../comparison/result.js';
 import type { GateFormat, GateReportOptions } from './format.js';
 import { replayOf } from './format.js';
 

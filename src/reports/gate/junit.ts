@@ -5,7 +5,7 @@
  * not be shown is an *error*, since pipelines paint skipped cases green. Names carry no seed and no figure, so that a
  * pipeline can follow a case from one change to the next.
  */
-import type { CellResult, GateResult, ObjectiveVerdict } from '../../gate/result.js';
+import type { CellResult, GateResult, ObjectiveVerdict } from '../../comparison/result.js';
 import { xmlAttribute, xmlText } from '../common/escape.js';
 import { amount, comparedWith, replayOf, told, type GateFormat, type GateReportOptions } from './format.js';
 

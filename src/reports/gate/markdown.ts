@@ -1,5 +1,5 @@
 /** A gate's result as a job summary or a comment on a change: the verdict first, then what did not pass, then all. */
-import type { GateResult } from '../../gate/result.js';
+import type { GateResult } from '../../comparison/result.js';
 import { markdownCode, markdownText } from '../common/escape.js';
 import { table } from '../common/markdown-table.js';
 import {

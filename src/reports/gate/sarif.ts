@@ -5,7 +5,7 @@
  * the objective, and its fingerprint is made of suite, experiment and objective, so that a finding stays the same from one
  * run to the next. `regression` is an error, `inconclusive` a warning. Without a file there is no location.
  */
-import type { CellResult, GateResult, ObjectiveVerdict } from '../../gate/result.js';
+import type { CellResult, GateResult, ObjectiveVerdict } from '../../comparison/result.js';
 import { replayOf, told, troubles, type GateFormat, type GateReportOptions } from './format.js';
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';

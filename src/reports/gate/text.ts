@@ -1,5 +1,5 @@
 /** A gate's result for a terminal: the verdict first, then each objective with what it rests on. */
-import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../gate/result.js';
+import type { CellResult, GateResult, GateVerdict, ObjectiveVerdict } from '../../comparison/result.js';
 import { padEnd } from '../common/layout.js';
 import { command, heading, newPage, pageText, paragraph, type Page } from '../common/page.js';
 import {

@@ -1,7 +1,7 @@
 /** Which objectives can't be met together. */
 import { describe, expect, it } from '@jest/globals';
 import { contradiction } from './contradiction.js';
-import { parseObjective } from './objective.js';
+import { parseObjective } from './objectives.js';
 
 describe('objectives', () => {
   it.each([

@@ -9,10 +9,10 @@
 import { InputError } from '../core/problem.js';
 import type { InputIssue } from '../core/problem.js';
 import { nearest, nearestHint } from '../core/nearest.js';
-import { SCORE_METRIC_DEFINITIONS, scoreMetricDefinition } from '../scoring/metric-catalog.js';
-import type { ScoreMetricDefinition } from '../scoring/metric-catalog.js';
-import { SCORE_NAMES } from '../scoring/scorecard.js';
-import type { MetricValue, ObjectiveResult, Scores } from '../scoring/scorecard.js';
+import { SCORE_METRIC_DEFINITIONS, scoreMetricDefinition } from './metric-catalog.js';
+import type { ScoreMetricDefinition } from './metric-catalog.js';
+import { SCORE_NAMES } from './scorecard.js';
+import type { MetricValue, ObjectiveResult, Scores } from './scorecard.js';
 
 export const COMPARATORS = ['>=', '<=', '==', '!=', '>', '<'] as const;
 export type Comparator = (typeof COMPARATORS)[number];

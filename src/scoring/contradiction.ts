@@ -5,7 +5,7 @@
  * Judged for one metric at a time. Not modelled: metrics that depend on one another, whole numbers.
  */
 import type { InputIssue } from '../core/problem.js';
-import { meetsObjective, parseObjective, type ComparableMetric, type Objective } from './objective.js';
+import { meetsObjective, parseObjective, type ComparableMetric, type Objective } from './objectives.js';
 
 type Comparison = Objective<ComparableMetric>;
 

@@ -10,8 +10,8 @@
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import { GATE_FIGURES, gateFigure, type GateFigure } from './figures.js';
-import { exclude } from './contradiction.js';
-import { metricHint, parseObjectiveOn, type Objective, type Vocabulary } from './objective.js';
+import { exclude } from '../scoring/contradiction.js';
+import { metricHint, parseObjectiveOn, type Objective, type Vocabulary } from '../scoring/objectives.js';
 
 /** As a suite file has it, its shape already checked. */
 export type SuiteObjectiveSpec =

@@ -9,7 +9,7 @@
  * not tested: they say what held at these seeds.
  */
 import type { Look } from './looks.js';
-import { meetsObjective } from './objective.js';
+import { meetsObjective } from '../scoring/objectives.js';
 import type { SeedRuns } from './pairs.js';
 import { absoluteReason, lostReason, relativeReason, tooFewReason } from './reasons.js';
 import type { CellResult, GateVerdict } from './result.js';

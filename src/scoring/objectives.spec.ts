@@ -2,15 +2,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../core/problem.js';
-import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
-import type { MetricValue, Scores } from '../scoring/scorecard.js';
+import { SCORE_METRICS, SCORE_NAMES } from './scorecard.js';
+import type { MetricValue, Scores } from './scorecard.js';
 import {
   COMPARATORS,
   OBJECTIVE_METRICS,
   evaluateObjective,
   parseObjective,
   parseObjectives,
-} from './objective.js';
+} from './objectives.js';
 
 function scoresWith(path: string, value: MetricValue): Scores {
   const scores = Object.fromEntries(
