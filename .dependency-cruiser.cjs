@@ -166,7 +166,7 @@ const boundary = [
     name: 'definition-arrows',
     severity: 'error',
     comment: 'Parsing a file is needed by the command line and the drill before, and without, any service.',
-    from: { path: '^src/experiments/definition/' },
+    from: { path: '^src/documents/' },
     to: {
       path: '^src/',
       pathNot: under([

@@ -5,10 +5,10 @@
  * meet elsewhere, and figures differ seed by seed although neither fabric is better.
  */
 import { Prng } from '../../src/core/prng.js';
-import { refuseFiles, type FabricDocument } from '../../src/experiments/definition/fabric-document.js';
-import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
-import type { Experiment } from '../../src/experiments/definition/experiment.js';
-import type { Suite } from '../../src/experiments/definition/suite.js';
+import { refuseFiles, type FabricDocument } from '../../src/documents/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../../src/documents/load.js';
+import type { Experiment } from '../../src/documents/experiment.js';
+import type { Suite } from '../../src/documents/suite.js';
 import type { Pair } from './measure-pair.js';
 
 export const PAIR_CHANGES = ['hash-seeds', 'cables', 'optics', 'spine', 'jitter-draw', 'name'] as const;

@@ -1,7 +1,7 @@
 /** One gate of the bench: a suite on a pair of fabrics, nothing kept. */
-import type { Experiment } from '../../src/experiments/definition/experiment.js';
-import type { FabricDocument } from '../../src/experiments/definition/fabric-document.js';
-import type { Suite } from '../../src/experiments/definition/suite.js';
+import type { Experiment } from '../../src/documents/experiment.js';
+import type { FabricDocument } from '../../src/documents/fabric-document.js';
+import type { Suite } from '../../src/documents/suite.js';
 import type { GateVerdict } from '../../src/comparison/result.js';
 import { conductGate } from '../../src/gates/conduct/conduct.js';
 import { checkGate } from '../../src/gates/conduct/gate-input.js';

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadDefinitions, type LoadedFile } from '../../src/experiments/definition/load.js';
+import { loadDefinitions, type LoadedFile } from '../../src/documents/load.js';
 import type { Pair } from './measure-pair.js';
 
 /** Compiled files lie one folder deeper than their sources. */

@@ -1,6 +1,6 @@
 /** Schedules drawn by seed: every policy, zones whose clocks change in the month, windows of both kinds, outages, people. */
-import { scheduleSpecSchema, type ScheduleSpec } from '../../src/experiments/definition/schedule.js';
-import { rulesOf } from '../../src/experiments/definition/schedule-rules.js';
+import { scheduleSpecSchema, type ScheduleSpec } from '../../src/documents/schedule.js';
+import { rulesOf } from '../../src/documents/schedule-rules.js';
 import { InputError } from '../../src/core/problem.js';
 import { Prng } from '../../src/core/prng.js';
 

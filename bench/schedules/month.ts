@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { Prng } from '../../src/core/prng.js';
 import { contentDigest } from '../../src/platform/digest.js';
 import { ScheduleEntity } from '../../src/schedules/schedule.entity.js';
-import { rulesOf } from '../../src/experiments/definition/schedule-rules.js';
+import { rulesOf } from '../../src/documents/schedule-rules.js';
 import { nextTickMs, wakeMs } from '../../src/model/calendar/decide.js';
 import { modelTicks, type ModelCase } from '../../src/model/calendar/testing/model.js';
 import { drawSchedule, MONTH_FROM_MS } from './draw.js';

@@ -3,8 +3,8 @@
  * do. `validate`, `plan` and `run` share it, so that a mistake costs a moment and leaves nothing behind.
  */
 import type { Plan } from '../drill/plan.js';
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadFabric, type Loaded } from '../documents/load.js';
 import { evidenceRoom } from '../experiments/evidence-room.js';
 import { planExperiment } from '../experiments/planning.js';
 import type { Config } from '../platform/config/config.js';

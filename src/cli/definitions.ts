@@ -6,12 +6,12 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
-import type { Experiment } from '../experiments/definition/experiment.js';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { GameDay } from '../experiments/definition/game-day.js';
-import type { Schedule } from '../experiments/definition/schedule.js';
-import type { Suite } from '../experiments/definition/suite.js';
+import { loadDefinitions, type Loaded, type LoadedFile } from '../documents/load.js';
+import type { Experiment } from '../documents/experiment.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { GameDay } from '../documents/game-day.js';
+import type { Schedule } from '../documents/schedule.js';
+import type { Suite } from '../documents/suite.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import { quoteArgument } from '../reports/common/report.js';

@@ -8,8 +8,8 @@
 import { Option, type Command } from 'commander';
 import type { Verdict } from '../diagnosis/verdict.js';
 import { examineEvidence, examineFabric, examinePast, type Window } from '../drill/examine.js';
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadFabric, type Loaded } from '../documents/load.js';
 import { fabricDriver } from '../drivers/catalog.js';
 import { InputError } from '../core/problem.js';
 import { parseDurationNs } from '../core/units.js';

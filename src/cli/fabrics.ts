@@ -1,7 +1,7 @@
 /** `fabrics list|show|import|up|down`. */
 import type { Command } from 'commander';
 import { labBuilders } from '../drivers/catalog.js';
-import { importedFabric } from '../experiments/definition/imported-fabric.js';
+import { importedFabric } from '../documents/imported-fabric.js';
 import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { TOPOLOGY_FORMATS } from '../model/topology/importers/index.js';

@@ -3,9 +3,9 @@
  * a blind day needs nothing that others could read from the store.
  */
 import { dirname, resolve } from 'node:path';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import { labelOf, type GameDay, type StageExperimentSpec } from '../experiments/definition/game-day.js';
-import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import { labelOf, type GameDay, type StageExperimentSpec } from '../documents/game-day.js';
+import type { Loaded, LoadedFile } from '../documents/load.js';
 import { canonicalJson } from '../platform/digest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import {

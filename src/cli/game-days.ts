@@ -1,8 +1,8 @@
 /** `game-days list|show|start|watch|note|continue|commit|abort|report|compare|verify`. */
 import { Option, type Command } from 'commander';
 import { createHash, randomUUID } from 'node:crypto';
-import { parseDocuments } from '../experiments/definition/document.js';
-import { locatorOf } from '../experiments/definition/load.js';
+import { parseDocuments } from '../documents/document.js';
+import { locatorOf } from '../documents/load.js';
 import type { DayReport } from '../game-days/conduct/report.js';
 import { GAME_DAY_STATES } from '../game-days/conduct/stages.js';
 import { InputError, type InputIssue } from '../core/problem.js';

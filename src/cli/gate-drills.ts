@@ -6,8 +6,8 @@
  * earlier one has left, and runs depend on each other in nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { loadFabric } from '../experiments/definition/load.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
+import { loadFabric } from '../documents/load.js';
+import { refuseFiles } from '../documents/fabric-document.js';
 import { fabricDriver } from '../drivers/catalog.js';
 import type { LabBuilder } from '../fabric-api/lab-builder.js';
 import { figureValues, type TrainingFigures } from '../comparison/figures.js';

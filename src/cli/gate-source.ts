@@ -1,8 +1,8 @@
 /**
  * What `gate` and `plan` read before anything is run: the suite's fabrics, from files or from a server, and all of it checked.
  */
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../documents/load.js';
 import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';

@@ -5,9 +5,9 @@
  * them what a job uses, may differ on the twin.
  */
 import { unsupportedError, type PlanView } from '../drill/plan.js';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadExperiment, type Loaded } from '../experiments/definition/load.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadExperiment, type Loaded } from '../documents/load.js';
 import { InputError } from '../core/problem.js';
 import type { Config } from '../platform/config/config.js';
 import type { ApiClient } from './api-client.js';

@@ -4,8 +4,8 @@
  * A run that told nothing leaves every layer unknown. What only one of the two fabrics tells is kept out of detection.
  */
 import { describeFabric } from '../drill/examine.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadFabric } from '../experiments/definition/load.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadFabric } from '../documents/load.js';
 import { layerReadings, NO_READINGS } from '../scoring/layers.js';
 import { doubtsIn } from '../scoring/outcome.js';
 import type { LayerReadings, ParityRun } from '../scoring/parity.js';

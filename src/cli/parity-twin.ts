@@ -1,6 +1,6 @@
 /** The fabric that predicts: the one that was named, or the simulated twin of the real fabric, as its driver derives it. */
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric, type Loaded } from '../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadFabric, type Loaded } from '../documents/load.js';
 import { fabricDriver } from '../drivers/catalog.js';
 import { InputError } from '../core/problem.js';
 import type { ApiClient } from './api-client.js';

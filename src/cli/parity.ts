@@ -5,8 +5,8 @@
  * runs first: a prediction that is made after the measurement is none.
  */
 import { Option, type Command } from 'commander';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Loaded } from '../experiments/definition/load.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { Loaded } from '../documents/load.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { PARITY_FORMATS, parityFormat } from '../reports/catalog.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

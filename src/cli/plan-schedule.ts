@@ -1,6 +1,6 @@
 /** `plan SCHEDULE` and `schedules next FILE`: the coming ticks of a schedule's file. Nothing is stored or asked for. */
-import { rulesOf } from '../experiments/definition/schedule-rules.js';
-import type { Schedule } from '../experiments/definition/schedule.js';
+import { rulesOf } from '../documents/schedule-rules.js';
+import type { Schedule } from '../documents/schedule.js';
 import { formatDurationNs } from '../core/units.js';
 import { upcomingTicks, type Upcoming } from '../model/calendar/upcoming.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

@@ -6,8 +6,8 @@
  */
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Loaded } from '../experiments/definition/load.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { Loaded } from '../documents/load.js';
 import { parsePace } from '../fabric-api/pace.js';
 import { EnvironmentError, InputError, type InputIssue } from '../core/problem.js';
 import { repeatsJson, repeatsText } from '../reports/common/repeats.js';

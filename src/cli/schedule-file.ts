@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { GameDay } from '../experiments/definition/game-day.js';
-import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
-import type { Schedule } from '../experiments/definition/schedule.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { GameDay } from '../documents/game-day.js';
+import type { Loaded, LoadedFile } from '../documents/load.js';
+import type { Schedule } from '../documents/schedule.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import { readGameDay, type GameDayFile } from './game-day-file.js';

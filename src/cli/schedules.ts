@@ -1,6 +1,6 @@
 /** `schedules list|show|create|delete|suspend|resume|next|ticks`. */
 import type { Command } from 'commander';
-import { nameSchema } from '../experiments/definition/experiment.js';
+import { nameSchema } from '../documents/experiment.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import { SKIP_REASONS } from '../model/calendar/decide.js';

@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import type { Experiment } from '../experiments/definition/experiment.js';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Loaded } from '../experiments/definition/load.js';
-import type { Suite } from '../experiments/definition/suite.js';
+import type { Experiment } from '../documents/experiment.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { Loaded } from '../documents/load.js';
+import type { Suite } from '../documents/suite.js';
 import { parseSuiteObjectives } from '../comparison/suite-objective.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';

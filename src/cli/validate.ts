@@ -17,8 +17,8 @@ import { SIDES } from '../gates/conduct/gate-input.js';
 import { readScheduleFile } from './schedule-file.js';
 import { readSuite, sideFabric, type SuiteFile } from './suite-file.js';
 import { gateOf } from './gate-source.js';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
-import type { Loaded } from '../experiments/definition/load.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import type { Loaded } from '../documents/load.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric } from '../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadFabric } from '../documents/load.js';
 import { openFabric } from '../drivers/catalog.js';
 import { advancesTime, runsWorkload } from '../fabric-api/fabric.js';
 import { InputError } from '../core/problem.js';

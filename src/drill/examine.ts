@@ -6,7 +6,7 @@
  * not there, so every element of the evidence must exist in the document.
  */
 import { diagnose, type Verdict } from '../diagnosis/index.js';
-import type { FabricDocument } from '../experiments/definition/fabric-document.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
 import { openFabric } from '../drivers/catalog.js';
 import { remembersTelemetry, runsWorkload } from '../fabric-api/fabric.js';
 import { listChoices } from '../core/nearest.js';

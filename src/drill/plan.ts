@@ -10,7 +10,7 @@ import { formatDurationNs } from '../core/units.js';
 import { faultKind } from '../faults/catalog.js';
 import { impairedElement, undoText } from '../fabric-api/impairment.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
-import type { ExperimentSpec, FaultSpec } from '../experiments/definition/experiment.js';
+import type { ExperimentSpec, FaultSpec } from '../documents/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';

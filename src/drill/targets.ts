@@ -12,7 +12,7 @@ import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import { resolveSelector, type SelectorPredicate } from '../model/topology/selector.js';
 import type { AnyFaultKind } from '../faults/catalog.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
-import type { TargetSpec } from '../experiments/definition/experiment.js';
+import type { TargetSpec } from '../documents/experiment.js';
 
 export interface TargetQuestion {
   /** Undefined for a kind that acts on nothing. */

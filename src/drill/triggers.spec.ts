@@ -4,7 +4,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { oneWire, samplesOf, simulatedFabric } from '../../test/support/simulated-fabric.js';
-import { experimentSpecSchema } from '../experiments/definition/experiment.js';
+import { experimentSpecSchema } from '../documents/experiment.js';
 import { InputError } from '../core/problem.js';
 import type { Evidence } from '../model/telemetry/series.js';
 import { planDrill, type Plan } from './plan.js';

@@ -4,7 +4,7 @@
  * A boundary that is named by its number is watched for from the start; about when it will come follows from how fast a
  * step could be at best, and is for people to read. Jobs that can't come to such a boundary are refused here.
  */
-import type { FaultSpec, TriggerSpec } from '../experiments/definition/experiment.js';
+import type { FaultSpec, TriggerSpec } from '../documents/experiment.js';
 import { watchesJobs, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';

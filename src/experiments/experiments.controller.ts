@@ -10,9 +10,9 @@ import { parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';
 import { YAML_TYPES } from '../platform/http/media-types.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
-import { nameSchema, type Experiment } from './definition/experiment.js';
-import { refuseFiles } from './definition/fabric-document.js';
-import { loadDefinitions, type Loaded } from './definition/load.js';
+import { nameSchema, type Experiment } from '../documents/experiment.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadDefinitions, type Loaded } from '../documents/load.js';
 import type { ExperimentEntity } from './experiment.entity.js';
 import { ExperimentsService } from './experiments.service.js';
 

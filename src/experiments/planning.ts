@@ -4,9 +4,9 @@
 import { planDrill, type Plan } from '../drill/plan.js';
 import { openFabric } from '../drivers/catalog.js';
 import { InputError } from '../core/problem.js';
-import type { Experiment } from './definition/experiment.js';
-import type { FabricDocument } from './definition/fabric-document.js';
-import { withJobs } from './definition/stored.js';
+import type { Experiment } from '../documents/experiment.js';
+import type { FabricDocument } from '../documents/fabric-document.js';
+import { withJobs } from '../documents/stored.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 
 export interface PlanRequest {

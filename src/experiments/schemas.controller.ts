@@ -5,11 +5,11 @@ import type { z } from 'zod';
 import { inputJsonSchema } from '../core/schema-issues.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { NotFoundError } from '../platform/problem/errors.js';
-import { experimentSchema } from './definition/experiment.js';
-import { fabricDocumentSchema } from './definition/fabric-document.js';
-import { gameDaySchema } from './definition/game-day.js';
-import { scheduleSchema } from './definition/schedule.js';
-import { suiteSchema } from './definition/suite.js';
+import { experimentSchema } from '../documents/experiment.js';
+import { fabricDocumentSchema } from '../documents/fabric-document.js';
+import { gameDaySchema } from '../documents/game-day.js';
+import { scheduleSchema } from '../documents/schedule.js';
+import { suiteSchema } from '../documents/suite.js';
 
 export const PUBLISHED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Experiment: experimentSchema,

@@ -17,7 +17,7 @@ import {
 } from '@nestjs/common';
 import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
 import { messageOf } from '../core/problem.js';
-import { loadGameDay } from '../experiments/definition/load.js';
+import { loadGameDay } from '../documents/load.js';
 import { evaluateObjective, parseObjective } from '../scoring/objectives.js';
 import { Unawaited } from '../platform/unawaited.js';
 import { RunEntity, RunResultEntity } from '../runs/run.entity.js';

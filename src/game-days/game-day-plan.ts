@@ -4,7 +4,7 @@
  * A seed that a blind day draws is drawn when it begins, so its targets are not known before, not even to its author.
  */
 import type { Plan } from '../drill/plan.js';
-import { labelOf, waitsFor, type GameDay } from '../experiments/definition/game-day.js';
+import { labelOf, waitsFor, type GameDay } from '../documents/game-day.js';
 import { formatPace } from '../fabric-api/pace.js';
 import { stagePlans } from './conduct/stage-plans.js';
 import type { GameDayItemEntity } from './game-day.entity.js';

@@ -1,12 +1,12 @@
 /** From a game day's document to the rows of a day that is to begin: every experiment planned, and on a blind day sealed. */
 import { Injectable } from '@nestjs/common';
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Experiment } from '../experiments/definition/experiment.js';
-import { tellingText } from '../experiments/definition/game-day-rules.js';
-import type { GameDay, GameDaySpec } from '../experiments/definition/game-day.js';
-import { loadExperiment, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { withJobsAsWritten } from '../experiments/definition/stored.js';
+import type { Experiment } from '../documents/experiment.js';
+import { tellingText } from '../documents/game-day-rules.js';
+import type { GameDay, GameDaySpec } from '../documents/game-day.js';
+import { loadExperiment, type Loaded, type LoadedFile } from '../documents/load.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { withJobsAsWritten } from '../documents/stored.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError, type InputIssue } from '../core/problem.js';

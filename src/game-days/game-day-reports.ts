@@ -1,7 +1,7 @@
 /** Gathers what a game day showed, and how the one before it went. */
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
-import { loadGameDay } from '../experiments/definition/load.js';
+import { loadGameDay } from '../documents/load.js';
 import { formatPace, parsePace } from '../fabric-api/pace.js';
 import { InputError } from '../core/problem.js';
 import { ConflictError } from '../platform/problem/errors.js';

@@ -1,5 +1,5 @@
 /** What others see of a game day. While a seal holds, its experiment, hypothesis and file are left out. */
-import { loadGameDay } from '../experiments/definition/load.js';
+import { loadGameDay } from '../documents/load.js';
 import { dayItems } from './conduct/stage-plans.js';
 import {
   isSealed,

@@ -13,10 +13,10 @@ import {
 import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { nameSchema } from '../experiments/definition/experiment.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import type { GameDay } from '../experiments/definition/game-day.js';
-import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
+import { nameSchema } from '../documents/experiment.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import type { GameDay } from '../documents/game-day.js';
+import { loadDefinitions, type Loaded, type LoadedFile } from '../documents/load.js';
 import { InputError } from '../core/problem.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';

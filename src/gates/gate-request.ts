@@ -5,9 +5,9 @@
  * looked for among those sent, then among those stored; a fabric is a document or the name of a stored one.
  */
 import { z } from 'zod';
-import { nameSchema } from '../experiments/definition/experiment.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadExperiment, loadFabric, loadSuite } from '../experiments/definition/load.js';
+import { nameSchema } from '../documents/experiment.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../documents/load.js';
 import { InputError, withPointer } from '../core/problem.js';
 import { checkGate, isReal, SIDES, type CheckedGate } from './conduct/gate-input.js';
 import type { GateSources } from './gate.entity.js';

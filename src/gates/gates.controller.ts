@@ -11,7 +11,7 @@ import {
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { nameSchema } from '../experiments/definition/experiment.js';
+import { nameSchema } from '../documents/experiment.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';

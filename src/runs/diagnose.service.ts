@@ -2,9 +2,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Verdict } from '../diagnosis/verdict.js';
 import { examineEvidence, examineFabric, type Window } from '../drill/examine.js';
-import { refuseFiles, type FabricDocument } from '../experiments/definition/fabric-document.js';
-import { loadFabric } from '../experiments/definition/load.js';
-import { withJobsAsWritten } from '../experiments/definition/stored.js';
+import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
+import { loadFabric } from '../documents/load.js';
+import { withJobsAsWritten } from '../documents/stored.js';
 import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/stored/fabrics.service.js';
 import { InputError } from '../core/problem.js';

@@ -15,13 +15,13 @@ import { runDrill, type DrillHooks } from '../drill/walk.js';
 import type { Judgement } from '../drill/judge.js';
 import type { openFabric } from '../drivers/catalog.js';
 import type { Fabric } from '../fabric-api/fabric.js';
-import { statedObjectives } from '../experiments/definition/experiment.js';
+import { statedObjectives } from '../documents/experiment.js';
 import { EXIT, exitCodeOf } from '../scoring/exit-codes.js';
 import {
   experimentFromStored,
   fabricFromStored,
   withJobsAsWritten,
-} from '../experiments/definition/stored.js';
+} from '../documents/stored.js';
 import { encodedParts, EVIDENCE_FORMAT } from './evidence/arrow.js';
 import { EvidenceFile } from './evidence/evidence-file.js';
 import { lookEveryFewSeconds } from './evidence/live-evidence.js';

@@ -9,7 +9,7 @@
  */
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { ScheduleSpec } from '../experiments/definition/schedule.js';
+import type { ScheduleSpec } from '../documents/schedule.js';
 import { InputError, messageOf } from '../core/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';

@@ -3,10 +3,10 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { nameSchema } from '../experiments/definition/experiment.js';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadDefinitions, type Loaded, type LoadedFile } from '../experiments/definition/load.js';
-import type { Schedule } from '../experiments/definition/schedule.js';
+import { nameSchema } from '../documents/experiment.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadDefinitions, type Loaded, type LoadedFile } from '../documents/load.js';
+import type { Schedule } from '../documents/schedule.js';
 import { InputError } from '../core/problem.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { definitionText } from '../platform/http/definition-body.js';

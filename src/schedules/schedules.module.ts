@@ -1,8 +1,8 @@
 /** Schedules: REST, and the look at them every second. */
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { refuseFiles } from '../experiments/definition/fabric-document.js';
-import { loadDefinitions } from '../experiments/definition/load.js';
+import { refuseFiles } from '../documents/fabric-document.js';
+import { loadDefinitions } from '../documents/load.js';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';

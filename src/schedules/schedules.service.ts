@@ -2,11 +2,11 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
-import { tellingText } from '../experiments/definition/game-day-rules.js';
-import type { GameDay } from '../experiments/definition/game-day.js';
-import type { Loaded, LoadedFile } from '../experiments/definition/load.js';
-import { rulesOf } from '../experiments/definition/schedule-rules.js';
-import type { Schedule } from '../experiments/definition/schedule.js';
+import { tellingText } from '../documents/game-day-rules.js';
+import type { GameDay } from '../documents/game-day.js';
+import type { Loaded, LoadedFile } from '../documents/load.js';
+import { rulesOf } from '../documents/schedule-rules.js';
+import type { Schedule } from '../documents/schedule.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { listChoices, nearestHint } from '../core/nearest.js';

@@ -2,9 +2,9 @@
  * A schedule as it is stored: read once for each content, since checking one tries years of ticks, and asked every second.
  */
 import { createHash } from 'node:crypto';
-import { loadSchedule } from '../experiments/definition/load.js';
-import type { ScheduleSpec } from '../experiments/definition/schedule.js';
-import { rulesOf } from '../experiments/definition/schedule-rules.js';
+import { loadSchedule } from '../documents/load.js';
+import type { ScheduleSpec } from '../documents/schedule.js';
+import { rulesOf } from '../documents/schedule-rules.js';
 import type { ScheduleEntity } from './schedule.entity.js';
 import type { Living } from '../model/calendar/decide.js';
 

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { openFabric } from '../../src/drivers/catalog.js';
-import { loadDefinitions } from '../../src/experiments/definition/load.js';
+import { loadDefinitions } from '../../src/documents/load.js';
 import { FAULT_KINDS, faultKind } from '../../src/faults/catalog.js';
 import { Prng } from '../../src/core/prng.js';
 import { changedAtNs } from '../../src/scoring/change.js';

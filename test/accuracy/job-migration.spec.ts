@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Judgement } from '../../src/drill/judge.js';
 import { planDrill } from '../../src/drill/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
-import { loadDefinitions } from '../../src/experiments/definition/load.js';
+import { loadDefinitions } from '../../src/documents/load.js';
 import { openFabric } from '../../src/drivers/catalog.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';
 import { DEFAULT_RESTART } from '../../src/model/workload/job.js';

@@ -2,7 +2,7 @@
  * Scores of real drills on the simulated fabric, against what must follow from the fault and the transport's timers.
  */
 import { describe, expect, it } from '@jest/globals';
-import { experimentSpecSchema } from '../../src/experiments/definition/experiment.js';
+import { experimentSpecSchema } from '../../src/documents/experiment.js';
 import { planDrill } from '../../src/drill/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import type { Judgement } from '../../src/drill/judge.js';

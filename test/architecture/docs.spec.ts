@@ -4,8 +4,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { parseDocuments } from '../../src/experiments/definition/document.js';
-import { experimentSchema } from '../../src/experiments/definition/experiment.js';
+import { parseDocuments } from '../../src/documents/document.js';
+import { experimentSchema } from '../../src/documents/experiment.js';
 import { parseObjective } from '../../src/scoring/objectives.js';
 import { CHECKOUT, filesBelow, readSource } from '../support/source-tree.js';
 

@@ -129,7 +129,7 @@ const boundary: Plant[] = [
   plant('drill-arrows', 'src/drill/planted-service.ts', importing('../runs/planted-target.js'), {
     'src/runs/planted-target.ts': target,
   }),
-  plant('definition-arrows', 'src/experiments/definition/planted.ts', importing('../planted-target.js'), {
+  plant('definition-arrows', 'src/documents/planted.ts', importing('../planted-target.js'), {
     'src/experiments/planted-target.ts': target,
   }),
   plant('timing-is-arithmetic', 'src/model/calendar/planted.ts', importing('../planted-target.js'), {

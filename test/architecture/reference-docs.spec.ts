@@ -4,11 +4,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { experimentSchema } from '../../src/experiments/definition/experiment.js';
-import { fabricDocumentSchema } from '../../src/experiments/definition/fabric-document.js';
-import { gameDaySchema } from '../../src/experiments/definition/game-day.js';
-import { scheduleSchema } from '../../src/experiments/definition/schedule.js';
-import { suiteSchema } from '../../src/experiments/definition/suite.js';
+import { experimentSchema } from '../../src/documents/experiment.js';
+import { fabricDocumentSchema } from '../../src/documents/fabric-document.js';
+import { gameDaySchema } from '../../src/documents/game-day.js';
+import { scheduleSchema } from '../../src/documents/schedule.js';
+import { suiteSchema } from '../../src/documents/suite.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { inputJsonSchema } from '../../src/core/schema-issues.js';
 import { METRICS } from '../../src/model/telemetry/catalog.js';

@@ -12,8 +12,8 @@ import { ApiClient } from '../../src/cli/api-client.js';
 import { createContext } from '../../src/cli/context.js';
 import { GateDrills } from '../../src/cli/gate-drills.js';
 import { Interrupts } from '../../src/cli/interrupts.js';
-import { refuseFiles } from '../../src/experiments/definition/fabric-document.js';
-import { loadExperiment, loadFabric, loadSuite } from '../../src/experiments/definition/load.js';
+import { refuseFiles } from '../../src/documents/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../../src/documents/load.js';
 import { runSide } from '../../src/gates/conduct/side-run.js';
 import {
   compileProgram,

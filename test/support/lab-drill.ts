@@ -5,7 +5,7 @@ import { planDrill, type Plan } from '../../src/drill/plan.js';
 import { runDrill, type DrillRecord } from '../../src/drill/walk.js';
 import type { Judgement } from '../../src/drill/judge.js';
 import type { UndoEntry } from '../../src/drill/undo.js';
-import { experimentSchema } from '../../src/experiments/definition/experiment.js';
+import { experimentSchema } from '../../src/documents/experiment.js';
 import { openFabric } from '../../src/drivers/catalog.js';
 import type { FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';

@@ -5,8 +5,8 @@
  * so that one difficulty is judged at a time. The fault begins when every connection has sent for some steps, and lasts for
  * seconds: longer than polls and detection, shorter than the run, so that the repair is watched as well.
  */
-import type { ExperimentSpec } from '../../../src/experiments/definition/experiment.js';
-import { experimentSpecSchema } from '../../../src/experiments/definition/experiment.js';
+import type { ExperimentSpec } from '../../../src/documents/experiment.js';
+import { experimentSpecSchema } from '../../../src/documents/experiment.js';
 import { InputError } from '../../../src/core/problem.js';
 import type { Prng } from '../../../src/core/prng.js';
 import { CONTROL_WEIGHTS, STRAGGLER, type Control } from './control.js';

@@ -9,7 +9,7 @@ import { diagnose, type Verdict } from '../../../src/diagnosis/index.js';
 import { planDrill, type Plan } from '../../../src/drill/plan.js';
 import { runDrill } from '../../../src/drill/walk.js';
 import type { DrillRecord } from '../../../src/drill/record.js';
-import { experimentSchema } from '../../../src/experiments/definition/experiment.js';
+import { experimentSchema } from '../../../src/documents/experiment.js';
 import { openFabric } from '../../../src/drivers/catalog.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../../src/fabric-api/definition.js';
 import { Lab } from '../../../src/drivers/linux/lab/lab.js';

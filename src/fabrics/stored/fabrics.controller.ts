@@ -3,10 +3,10 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { nameSchema } from '../../experiments/definition/experiment.js';
-import { refuseFiles, type FabricDocument } from '../../experiments/definition/fabric-document.js';
-import { importedFabric } from '../../experiments/definition/imported-fabric.js';
-import { loadDefinitions, loadFabric, type Loaded } from '../../experiments/definition/load.js';
+import { nameSchema } from '../../documents/experiment.js';
+import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
+import { importedFabric } from '../../documents/imported-fabric.js';
+import { loadDefinitions, loadFabric, type Loaded } from '../../documents/load.js';
 import { InputError } from '../../core/problem.js';
 import { parseBody } from '../../platform/http/body.js';
 import { definitionText } from '../../platform/http/definition-body.js';

@@ -1,8 +1,8 @@
 /** Stored fabrics: create, list, replace, delete, describe. */
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
-import type { Loaded } from '../../experiments/definition/load.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import type { Loaded } from '../../documents/load.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { contentDigest } from '../../platform/digest.js';

@@ -4,7 +4,7 @@ import {
   waitsFor,
   type GameDaySpec,
   type StageExperimentSpec,
-} from '../../experiments/definition/game-day.js';
+} from '../../documents/game-day.js';
 import type { StageCondition, StagePlan } from './stages.js';
 
 export interface DayItem {

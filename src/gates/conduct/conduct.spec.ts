@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { experimentDocument, fabricDocument } from '../../../test/support/definitions.js';
-import { refuseFiles, type FabricDocument } from '../../experiments/definition/fabric-document.js';
-import { loadExperiment, loadFabric, loadSuite } from '../../experiments/definition/load.js';
+import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
+import { loadExperiment, loadFabric, loadSuite } from '../../documents/load.js';
 import { cached, FolderStore, runKey } from './cache.js';
 import { conductGate, type Execute } from './conduct.js';
 import { checkGate, refuseIncomparable, type CheckedGate } from './gate-input.js';

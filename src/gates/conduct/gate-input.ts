@@ -1,9 +1,9 @@
 /**
  * All that a gate needs to know, checked: the suite, its experiments, the two fabrics.
  */
-import type { Experiment } from '../../experiments/definition/experiment.js';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
-import type { Suite } from '../../experiments/definition/suite.js';
+import type { Experiment } from '../../documents/experiment.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import type { Suite } from '../../documents/suite.js';
 import { planLooks, type Look } from '../../comparison/looks.js';
 import { INDEPENDENT, PAIRED, type SampleDesign } from '../../comparison/samples.js';
 import { parseSuiteObjectives, type SuiteObjective } from '../../comparison/suite-objective.js';

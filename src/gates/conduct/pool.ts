@@ -7,8 +7,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Experiment } from '../../experiments/definition/experiment.js';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
+import type { Experiment } from '../../documents/experiment.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
 import type { SideTask } from './rounds.js';

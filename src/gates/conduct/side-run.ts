@@ -6,9 +6,9 @@
  */
 import { planDrill, unsupportedError } from '../../drill/plan.js';
 import { runDrill } from '../../drill/walk.js';
-import type { Experiment } from '../../experiments/definition/experiment.js';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
-import { withJobs } from '../../experiments/definition/stored.js';
+import type { Experiment } from '../../documents/experiment.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import { withJobs } from '../../documents/stored.js';
 import { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
 import { figureValues } from '../../comparison/figures.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { rulesOf } from '../../experiments/definition/schedule-rules.js';
-import { scheduleSpecSchema, WEEK_DAYS } from '../../experiments/definition/schedule.js';
+import { rulesOf } from '../../documents/schedule-rules.js';
+import { scheduleSpecSchema, WEEK_DAYS } from '../../documents/schedule.js';
 import { blackoutAt, nextAbortMs, type Blackout } from './blackouts.js';
 import { cronTexts, zonesAndNoons } from './testing/cron-texts.js';
 import { stretchesOf } from './testing/model.js';

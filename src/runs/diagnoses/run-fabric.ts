@@ -1,7 +1,7 @@
 /** The fabric of a stored run as an operator knows it, without opening it. */
 import { describeFabric } from '../../drill/examine.js';
-import { experimentFromStored, fabricFromStored } from '../../experiments/definition/stored.js';
-import type { FabricDocument } from '../../experiments/definition/fabric-document.js';
+import { experimentFromStored, fabricFromStored } from '../../documents/stored.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Job } from '../../model/workload/job.js';
 import type { RunEntity } from '../run.entity.js';

@@ -6,7 +6,7 @@
  * a zone or a window says is checked in schedule-rules.ts.
  */
 import { z } from 'zod';
-import { durationNs, NS_PER } from '../../core/units.js';
+import { durationNs, NS_PER } from '../core/units.js';
 import { API_VERSION, metadataSchema } from './experiment.js';
 
 const MOST_BLACKOUTS = 20;

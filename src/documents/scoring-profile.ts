@@ -4,9 +4,9 @@
  * The file is checked by itself first, so that its mistakes are told with its own name and lines; then what stands in
  * the experiment is laid over it, key by key. What is stored has the file's content in it and no path.
  */
-import { InputError, toPointer } from '../../core/problem.js';
-import { describeIssues } from '../../core/schema-issues.js';
-import { scoringProfileSchema } from '../../scoring/profile.js';
+import { InputError, toPointer } from '../core/problem.js';
+import { describeIssues } from '../core/schema-issues.js';
+import { scoringProfileSchema } from '../scoring/profile.js';
 import { parseDocuments } from './document.js';
 
 /** Reads a text file named in a document, relative to that document. */

@@ -3,7 +3,7 @@
  *
  * It has no jobs: an experiment brings its own. Everything else takes the defaults of the simulated fabric.
  */
-import { importTopology, type TopologyFormat } from '../../model/topology/importers/index.js';
+import { importTopology, type TopologyFormat } from '../model/topology/importers/index.js';
 import { API_VERSION } from './experiment.js';
 
 export interface ImportRequest {

@@ -6,7 +6,7 @@
  * checked here, what it says in `gate/suite-objective.ts`.
  */
 import { z } from 'zod';
-import { MOST_OBJECTIVES } from '../../comparison/suite-objective.js';
+import { MOST_OBJECTIVES } from '../comparison/suite-objective.js';
 import { API_VERSION, metadataSchema } from './experiment.js';
 
 /** More seeds than these find differences that nobody would feel. */

@@ -6,13 +6,13 @@
  * what gets stored: defaults may improve, a definition must not change under its owner.
  */
 import type { z } from 'zod';
-import { listChoices, nearestHint } from '../../core/nearest.js';
-import { describeIssues } from '../../core/schema-issues.js';
-import { InputError, toPointer, type InputIssue } from '../../core/problem.js';
-import { planLooks } from '../../comparison/looks.js';
-import { INDEPENDENT } from '../../comparison/samples.js';
-import { parseObjectives } from '../../scoring/objectives.js';
-import { parseSuiteObjectives } from '../../comparison/suite-objective.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { describeIssues } from '../core/schema-issues.js';
+import { InputError, toPointer, type InputIssue } from '../core/problem.js';
+import { planLooks } from '../comparison/looks.js';
+import { INDEPENDENT } from '../comparison/samples.js';
+import { parseObjectives } from '../scoring/objectives.js';
+import { parseSuiteObjectives } from '../comparison/suite-objective.js';
 import { parseDocuments, type LocatedDocument } from './document.js';
 import { experimentSchema, type Experiment } from './experiment.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError, type InputIssue } from '../../core/problem.js';
-import { nextTickMs } from '../../model/calendar/decide.js';
+import { InputError, type InputIssue } from '../core/problem.js';
+import { nextTickMs } from '../model/calendar/decide.js';
 import { refuseFiles } from './fabric-document.js';
 import { loadDefinitions } from './load.js';
 import { rulesOf } from './schedule-rules.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../../core/problem.js';
-import { experimentDocument, yamlOf } from '../../../test/support/definitions.js';
+import { InputError } from '../core/problem.js';
+import { experimentDocument, yamlOf } from '../../test/support/definitions.js';
 import { statedObjectives } from './experiment.js';
 import { refuseFiles } from './fabric-document.js';
 import { loadDefinitions } from './load.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { yamlOf, type Json } from '../../../test/support/definitions.js';
-import { InputError, type InputIssue } from '../../core/problem.js';
+import { yamlOf, type Json } from '../../test/support/definitions.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { refuseFiles } from './fabric-document.js';
 import { loadDefinitions } from './load.js';
 

@@ -6,7 +6,7 @@
  * game-day-rules.ts.
  */
 import { z } from 'zod';
-import { paceSchema } from '../../fabric-api/pace.js';
+import { paceSchema } from '../fabric-api/pace.js';
 import { API_VERSION, metadataSchema, nameSchema } from './experiment.js';
 
 const MOST_STAGES = 32;

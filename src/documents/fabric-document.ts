@@ -5,9 +5,9 @@
  * name while the file is loaded; `inlineFiles` does that and is the only place that reads other files.
  */
 import { z } from 'zod';
-import { InputError, toPointer } from '../../core/problem.js';
-import { fabricSpecSchema } from '../../fabric-api/definition.js';
-import { importTopology, TOPOLOGY_FORMATS, type TopologyFormat } from '../../model/topology/importers/index.js';
+import { InputError, toPointer } from '../core/problem.js';
+import { fabricSpecSchema } from '../fabric-api/definition.js';
+import { importTopology, TOPOLOGY_FORMATS, type TopologyFormat } from '../model/topology/importers/index.js';
 import { API_VERSION, metadataSchema } from './experiment.js';
 import { inlineProfile, type ReadText } from './scoring-profile.js';
 

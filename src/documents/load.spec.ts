@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../../test/support/definitions.js';
-import { InputError, type InputIssue } from '../../core/problem.js';
+import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../test/support/definitions.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { refuseFiles, type ReadText } from './fabric-document.js';
 import { loadDefinitions, loadExperiment, loadFabric } from './load.js';
 

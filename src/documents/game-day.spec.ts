@@ -1,7 +1,7 @@
 /** What a game day's file may say, and what is refused with its place and the valid choice. */
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { InputError, type InputIssue } from '../../core/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { refuseFiles } from './fabric-document.js';
 import { loadDefinitions } from './load.js';
 

@@ -4,14 +4,14 @@
  *
  * The same file is right or wrong on any day: ticks are tried over the years from a fixed date, not from now.
  */
-import { InputError, withPointer, type InputIssue } from '../../core/problem.js';
-import { formatDurationNs, NS_PER } from '../../core/units.js';
-import { blackoutAt, firstOpenMs, type Blackout } from '../../model/calendar/blackouts.js';
-import { parseCron, type Cron } from '../../model/calendar/cron.js';
-import { nextTickMs, windowText, type Rules } from '../../model/calendar/decide.js';
-import { nextOccurrence } from '../../model/calendar/occurrences.js';
-import { checkZone } from '../../model/calendar/zone-names.js';
-import { formatWall, instantsOf, nextChangeMs } from '../../model/calendar/zone.js';
+import { InputError, withPointer, type InputIssue } from '../core/problem.js';
+import { formatDurationNs, NS_PER } from '../core/units.js';
+import { blackoutAt, firstOpenMs, type Blackout } from '../model/calendar/blackouts.js';
+import { parseCron, type Cron } from '../model/calendar/cron.js';
+import { nextTickMs, windowText, type Rules } from '../model/calendar/decide.js';
+import { nextOccurrence } from '../model/calendar/occurrences.js';
+import { checkZone } from '../model/calendar/zone-names.js';
+import { formatWall, instantsOf, nextChangeMs } from '../model/calendar/zone.js';
 import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from './schedule.js';
 
 /** A year before a leap year, so that every day of the calendar comes soon. */

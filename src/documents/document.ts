@@ -5,7 +5,7 @@
  * needs to mend a mistake. Aliases and tags beyond the core schema are refused by the parser's defaults.
  */
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
-import { InputError, type InputIssue } from '../../core/problem.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 
 /** Larger texts are refused before parsing: no definition is near this size, an attack may be. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { InputError } from '../../core/problem.js';
+import { InputError } from '../core/problem.js';
 import { parseDocuments } from './document.js';
 
 const TEXT = `# a comment

@@ -5,11 +5,11 @@
  * kind needs no change here.
  */
 import { z } from 'zod';
-import { durationNs } from '../../core/units.js';
-import { selectorSchema } from '../../model/topology/selector.js';
-import { jobSchema } from '../../model/workload/job-schema.js';
-import { scoringProfileSchema, targetObjectives } from '../../scoring/profile.js';
-import { FAULT_KINDS, type AnyFaultKind } from '../../faults/catalog.js';
+import { durationNs } from '../core/units.js';
+import { selectorSchema } from '../model/topology/selector.js';
+import { jobSchema } from '../model/workload/job-schema.js';
+import { scoringProfileSchema, targetObjectives } from '../scoring/profile.js';
+import { FAULT_KINDS, type AnyFaultKind } from '../faults/catalog.js';
 
 export const API_VERSION = 'fabricdrill/v1';
 

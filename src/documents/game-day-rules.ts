@@ -5,11 +5,11 @@
  * Whether a text is telling is judged by names: those of fault kinds, however they are written together, and as words those
  * of the day's own experiments. A hint that people would read out of other words is not found.
  */
-import { FAULT_KINDS } from '../../faults/catalog.js';
-import { contradictionIssue } from '../../scoring/contradiction.js';
-import { parseObjective, parseObjectives } from '../../scoring/objectives.js';
-import { listChoices, nearestHint } from '../../core/nearest.js';
-import { InputError, type InputIssue } from '../../core/problem.js';
+import { FAULT_KINDS } from '../faults/catalog.js';
+import { contradictionIssue } from '../scoring/contradiction.js';
+import { parseObjective, parseObjectives } from '../scoring/objectives.js';
+import { listChoices, nearestHint } from '../core/nearest.js';
+import { InputError, type InputIssue } from '../core/problem.js';
 import { labelOf, waitsFor, type GameDay, type GameDaySpec, type StageSpec } from './game-day.js';
 
 /** @throws InputError with every mistake, at its place in the document */
