@@ -7,7 +7,7 @@
  * 256 GPUs; and how much faster two threads, and two workers of a server, are than one.
  */
 import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
-import { RunPool } from '../src/gates/conduct/pool.js';
+import { RunPool } from '../src/drill/gate/pool.js';
 import { drawPair, PAIR_CHANGES } from './gate/harmless-pairs.js';
 import { gateOfPair, type PairOutcome } from './gate/measure-pair.js';
 import { shippedUpgrades } from './gate/shipped.js';

@@ -1,7 +1,7 @@
 /** Makes runs of gates one after another, as often as it is asked, and says when it is done. */
 import process from 'node:process';
-import type { SideInput } from '../../src/gates/conduct/pool.js';
-import { runSide } from '../../src/gates/conduct/side-run.js';
+import type { SideInput } from '../../src/drill/gate/pool.js';
+import { runSide } from '../../src/drill/gate/side-run.js';
 
 process.on('message', (inputs: SideInput[]) => {
   void (async () => {

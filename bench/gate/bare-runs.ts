@@ -5,8 +5,8 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { sideInput, type SideInput } from '../../src/gates/conduct/pool.js';
-import { checkGate } from '../../src/gates/conduct/gate-input.js';
+import { sideInput, type SideInput } from '../../src/drill/gate/pool.js';
+import { checkGate } from '../../src/drill/gate/gate-input.js';
 import type { Pair } from './measure-pair.js';
 
 const PROGRAM = fileURLToPath(new URL('./bare-process.js', import.meta.url));

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import type { BenchRow } from '../../src/cli/bench-row.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/documents/load.js';
-import { RunPool } from '../../src/gates/conduct/pool.js';
+import { RunPool } from '../../src/drill/gate/pool.js';
 import { measured } from '../row.js';
 import { gainOfBareProcesses } from './bare-runs.js';
 import { gateOfPair, type Pair } from './measure-pair.js';

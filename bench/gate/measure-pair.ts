@@ -3,9 +3,9 @@ import type { Experiment } from '../../src/documents/experiment.js';
 import type { FabricDocument } from '../../src/documents/fabric-document.js';
 import type { Suite } from '../../src/documents/suite.js';
 import type { GateVerdict } from '../../src/comparison/result.js';
-import { conductGate } from '../../src/gates/conduct/conduct.js';
-import { checkGate } from '../../src/gates/conduct/gate-input.js';
-import { executeOn, type RunPool } from '../../src/gates/conduct/pool.js';
+import { conductGate } from '../../src/drill/gate/conduct.js';
+import { checkGate } from '../../src/drill/gate/gate-input.js';
+import { executeOn, type RunPool } from '../../src/drill/gate/pool.js';
 
 export interface Pair {
   name: string;

@@ -5,8 +5,8 @@
 import type { Plan } from '../drill/plan.js';
 import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
 import { loadFabric, type Loaded } from '../documents/load.js';
-import { evidenceRoom } from '../experiments/evidence-room.js';
-import { planExperiment } from '../experiments/planning.js';
+import { evidenceRoom } from '../drill/evidence-room.js';
+import { planExperiment } from '../drill/planning.js';
 import type { Config } from '../platform/config/config.js';
 import { InputError, withPointer } from '../core/problem.js';
 import { buildTopology } from '../model/topology/topology-spec.js';

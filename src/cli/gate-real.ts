@@ -3,8 +3,8 @@
  * first is what can't be taken back: which fabrics, how many drills, and how long they take at least.
  */
 import { fabricDriver, labBuilders } from '../drivers/catalog.js';
-import type { Execute } from '../gates/conduct/conduct.js';
-import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
+import type { Execute } from '../drill/gate/conduct.js';
+import { SIDES, type CheckedGate } from '../drill/gate/gate-input.js';
 import { InputError } from '../core/problem.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';

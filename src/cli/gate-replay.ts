@@ -1,7 +1,7 @@
 /** `gate … --only EXPERIMENT --seed N`: both runs of one seed side by side, to look at what a verdict rests on. */
-import { conductedSides } from '../gates/conduct/both-sides.js';
-import type { Execute } from '../gates/conduct/conduct.js';
-import type { CheckedGate } from '../gates/conduct/gate-input.js';
+import { conductedSides } from '../drill/gate/both-sides.js';
+import type { Execute } from '../drill/gate/conduct.js';
+import type { CheckedGate } from '../drill/gate/gate-input.js';
 import { GATE_FIGURES } from '../comparison/figures.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';

@@ -3,7 +3,7 @@
  */
 import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../documents/load.js';
-import { checkGate, SIDES, type CheckedGate, type Side } from '../gates/conduct/gate-input.js';
+import { checkGate, SIDES, type CheckedGate, type Side } from '../drill/gate/gate-input.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
 import { checkFabric } from './check.js';

@@ -7,10 +7,10 @@
  */
 import { Option, type Command } from 'commander';
 import { join } from 'node:path';
-import { cached, FolderStore, programDigest } from '../gates/conduct/cache.js';
-import { conductGate, type Execute } from '../gates/conduct/conduct.js';
-import { isReal, refuseIncomparable, SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
-import { defaultThreads, executeOn, RunPool } from '../gates/conduct/pool.js';
+import { cached, FolderStore, programDigest } from '../drill/gate/cache.js';
+import { conductGate, type Execute } from '../drill/gate/conduct.js';
+import { isReal, refuseIncomparable, SIDES, type CheckedGate } from '../drill/gate/gate-input.js';
+import { defaultThreads, executeOn, RunPool } from '../drill/gate/pool.js';
 import { gateExitCode, type GateResult } from '../comparison/result.js';
 import type { SuiteObjective } from '../comparison/suite-objective.js';
 import { InputError } from '../core/problem.js';

@@ -1,10 +1,10 @@
 /**
  * `plan SUITE`: what a gate would run on which fabrics, what decides, and what can't be compared. Nothing is run.
  */
-import { effectNotes } from '../gates/conduct/effects.js';
-import { SIDES, type CheckedGate } from '../gates/conduct/gate-input.js';
-import { differencesOf } from '../gates/conduct/rounds.js';
-import { planExperiment } from '../experiments/planning.js';
+import { effectNotes } from '../drill/gate/effects.js';
+import { SIDES, type CheckedGate } from '../drill/gate/gate-input.js';
+import { differencesOf } from '../drill/gate/rounds.js';
+import { planExperiment } from '../drill/planning.js';
 import { InputError } from '../core/problem.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';

@@ -13,7 +13,7 @@ import type { CommandContext } from './context.js';
 import { readDefinitions, resolveFabric, type ExperimentFile } from './definitions.js';
 import { readGameDay } from './game-day-file.js';
 import { examples } from './help.js';
-import { SIDES } from '../gates/conduct/gate-input.js';
+import { SIDES } from '../drill/gate/gate-input.js';
 import { readScheduleFile } from './schedule-file.js';
 import { readSuite, sideFabric, type SuiteFile } from './suite-file.js';
 import { gateOf } from './gate-source.js';

@@ -15,9 +15,9 @@ import { isUuid } from '../platform/http/uuid.js';
 import type { Experiment } from '../documents/experiment.js';
 import { refuseFiles, type FabricDocument } from '../documents/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from '../documents/load.js';
-import { evidenceRoom, type EvidenceRoom } from './evidence-room.js';
+import { evidenceRoom, type EvidenceRoom } from '../drill/evidence-room.js';
 import { ExperimentEntity } from './experiment.entity.js';
-import { planExperiment } from './planning.js';
+import { planExperiment } from '../drill/planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */
 export type FabricChoice = string | Record<string, unknown> | undefined;

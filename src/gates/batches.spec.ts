@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { batchesOf } from './batches.js';
-import type { SideTask } from './conduct/rounds.js';
+import type { SideTask } from '../drill/gate/rounds.js';
 
 const task: fc.Arbitrary<SideTask> = fc.record({
   experiment: fc.nat(3),

@@ -1,6 +1,6 @@
 /** Runs that are missing, as batches for workers: one experiment, one side, a few seeds each. */
 import type { GateBatch } from '../platform/queue/gate-queue.js';
-import type { SideTask } from './conduct/rounds.js';
+import type { SideTask } from '../drill/gate/rounds.js';
 
 /** Few enough that two workers end a round at about the same time, and enough that the queue is no burden. */
 const SEEDS_A_BATCH = 4;

@@ -9,7 +9,7 @@ import { nameSchema } from '../documents/experiment.js';
 import { refuseFiles } from '../documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../documents/load.js';
 import { InputError, withPointer } from '../core/problem.js';
-import { checkGate, isReal, SIDES, type CheckedGate } from './conduct/gate-input.js';
+import { checkGate, isReal, SIDES, type CheckedGate } from '../drill/gate/gate-input.js';
 import type { GateSources } from './gate.entity.js';
 
 const document = z.record(z.string(), z.unknown());

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { GateResult } from '../comparison/result.js';
 import type { ExitCode } from '../scoring/exit-codes.js';
-import type { SideOutcome } from './conduct/side-run.js';
+import type { SideOutcome } from '../drill/gate/side-run.js';
 import { GateEntity, OPEN_GATE_STATES, type GateState } from './gate.entity.js';
 
 export interface GateEnd {

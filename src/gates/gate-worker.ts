@@ -26,11 +26,11 @@ import {
 import type { QueueWorker } from '../platform/queue/queue-backend.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { gateExitCode } from '../comparison/result.js';
-import { programDigest, runKey } from './conduct/cache.js';
-import type { CheckedGate } from './conduct/gate-input.js';
-import { RunPool, sideInput } from './conduct/pool.js';
-import { GateRounds, type SideTask } from './conduct/rounds.js';
-import type { SideOutcome } from './conduct/side-run.js';
+import { programDigest, runKey } from '../drill/gate/cache.js';
+import type { CheckedGate } from '../drill/gate/gate-input.js';
+import { RunPool, sideInput } from '../drill/gate/pool.js';
+import { GateRounds, type SideTask } from '../drill/gate/rounds.js';
+import type { SideOutcome } from '../drill/gate/side-run.js';
 import { batchesOf } from './batches.js';
 import { gateOfSources } from './gate-request.js';
 import { GateStore, type GateEnd } from './gate-store.js';

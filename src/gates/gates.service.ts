@@ -16,7 +16,7 @@ import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
 import { GATE_QUEUE, type GateQueue } from '../platform/queue/gate-queue.js';
 import { VERSION } from '../platform/version.js';
 import { EXIT } from '../scoring/exit-codes.js';
-import { refuseIncomparable, SIDES, type CheckedGate, type Side } from './conduct/gate-input.js';
+import { refuseIncomparable, SIDES, type CheckedGate, type Side } from '../drill/gate/gate-input.js';
 import { gateOfSources, inRequest, type GateRequest } from './gate-request.js';
 import { GateEntity, OPEN_GATE_STATES, type GateSources, type GateState } from './gate.entity.js';
 

@@ -6,7 +6,7 @@ import type { Verdict } from '../diagnosis/verdict.js';
 import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../documents/fabric-document.js';
 import { loadExperiment } from '../documents/load.js';
-import { planExperiment } from '../experiments/planning.js';
+import { planExperiment } from '../drill/planning.js';
 import { EnvironmentError, InputError } from '../core/problem.js';
 import { contentDigest } from '../platform/digest.js';
 import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';

@@ -8,7 +8,7 @@ import type { Judgement } from '../../src/drill/judge.js';
 import type { FabricDocument } from '../../src/documents/fabric-document.js';
 import { loadDefinitions, type LoadedFile } from '../../src/documents/load.js';
 import type { Experiment } from '../../src/documents/experiment.js';
-import { planExperiment } from '../../src/experiments/planning.js';
+import { planExperiment } from '../../src/drill/planning.js';
 import { InputError } from '../../src/core/problem.js';
 import { openFabric } from '../../src/drivers/catalog.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';

@@ -9,7 +9,7 @@ import { readDefinitions } from '../../src/cli/definitions.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { importedFabric } from '../../src/documents/imported-fabric.js';
 import { loadFabric } from '../../src/documents/load.js';
-import { planExperiment } from '../../src/experiments/planning.js';
+import { planExperiment } from '../../src/drill/planning.js';
 import { loadConfig } from '../../src/platform/config/config.js';
 import { CHECKOUT } from '../support/cli.js';
 

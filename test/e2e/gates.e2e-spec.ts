@@ -14,7 +14,7 @@ import { GateDrills } from '../../src/cli/gate-drills.js';
 import { Interrupts } from '../../src/cli/interrupts.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/documents/load.js';
-import { runSide } from '../../src/gates/conduct/side-run.js';
+import { runSide } from '../../src/drill/gate/side-run.js';
 import {
   compileProgram,
   startProgram,

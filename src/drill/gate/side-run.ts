@@ -4,8 +4,8 @@
  * The walk is the same as that of any drill. What nobody compares is not computed: without an objective on explainability
  * there is no diagnosis, and without one that needs it no twin.
  */
-import { planDrill, unsupportedError } from '../../drill/plan.js';
-import { runDrill } from '../../drill/walk.js';
+import { planDrill, unsupportedError } from '../plan.js';
+import { runDrill } from '../walk.js';
 import type { Experiment } from '../../documents/experiment.js';
 import type { FabricDocument } from '../../documents/fabric-document.js';
 import { withJobs } from '../../documents/stored.js';

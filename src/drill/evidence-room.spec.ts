@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeFabric } from '../drill/testing/fake-fabric.js';
+import { FakeFabric } from './testing/fake-fabric.js';
 import { InputError } from '../core/problem.js';
 import { oneWire, simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
 import { PLANNED_ROW_BYTES } from '../model/telemetry/evidence-size.js';

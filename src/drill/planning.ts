@@ -1,7 +1,7 @@
 /**
  * From stored or sent definitions to a plan on an opened fabric. Used by REST and by the command line alike.
  */
-import { planDrill, type Plan } from '../drill/plan.js';
+import { planDrill, type Plan } from './plan.js';
 import { openFabric } from '../drivers/catalog.js';
 import { InputError } from '../core/problem.js';
 import type { Experiment } from '../documents/experiment.js';
