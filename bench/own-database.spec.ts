@@ -1,7 +1,7 @@
 /** What a bench leaves when it is ended: nothing. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
-import { isRunning, identityOf } from '../src/platform/process-identity.js';
+import { isRunning, identityOf } from '../src/system/process-identity.js';
 import { compileProgram, startProgram, type ChildProgram } from '../test/support/child-program.js';
 import { until } from '../test/support/until.js';
 

@@ -23,7 +23,7 @@ import { GatesApiModule, GatesWorkerModule } from './gates/gates.module.js';
 import { EnvironmentError } from './core/problem.js';
 import { describeApi } from './openapi.js';
 import { AuthModule } from './platform/auth/auth.module.js';
-import { CONFIG, type Config } from './platform/config/config.js';
+import { CONFIG, type Config } from './system/config/config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { openDatabase, type Database } from './platform/database/database.js';
 import { HealthModule } from './platform/health/health.module.js';
@@ -35,7 +35,7 @@ import {
   YAML_TYPES,
 } from './platform/http/media-types.js';
 import { attachRawJson, keepRawJson } from './platform/http/raw-json.js';
-import { createLogger, NestLogger, type Logger as PinoLogger } from './platform/logging/logger.js';
+import { createLogger, NestLogger, type Logger as PinoLogger } from './system/logger.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { ProblemFilter } from './platform/problem/problem.filter.js';
 import { QueueModule } from './platform/queue/queue.module.js';

@@ -18,7 +18,7 @@ import { inputJsonSchema } from './core/schema-issues.js';
 import { diagnoseSchema } from './runs/diagnose.controller.js';
 import { verdictSchema } from './runs/diagnoses/verdict-body.js';
 import { completeOperations } from './openapi-operations.js';
-import { VERSION } from './platform/version.js';
+import { VERSION } from './system/version.js';
 
 export function openApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()

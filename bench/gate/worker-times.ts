@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startApp } from '../../src/app.module.js';
 import { ApiClient } from '../../src/cli/api-client.js';
-import { loadConfig } from '../../src/platform/config/config.js';
+import { loadConfig } from '../../src/system/config/config.js';
 import { ownDatabase } from '../own-database.js';
 
 /** Of a gate as REST shows it. */

@@ -10,7 +10,7 @@ import { existsSync, statSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { EnvironmentError, InputError } from '../core/problem.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../system/version.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import type { CommandContext } from './context.js';
 import { collect, parseChoice } from './flags.js';

@@ -7,7 +7,7 @@ import { refuseFiles, type FabricDocument } from '../documents/fabric-document.j
 import { loadFabric, type Loaded } from '../documents/load.js';
 import { evidenceRoom } from '../drill/evidence-room.js';
 import { planExperiment } from '../drill/planning.js';
-import type { Config } from '../platform/config/config.js';
+import type { Config } from '../system/config/config.js';
 import { InputError, withPointer } from '../core/problem.js';
 import { buildTopology } from '../model/topology/topology-spec.js';
 import { buildJobs } from '../model/workload/build-jobs.js';

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
-import { loadConfig, type Config } from '../platform/config/config.js';
+import { loadConfig, type Config } from '../system/config/config.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { ApiClient } from './api-client.js';
 import { InterruptedError } from './failure.js';

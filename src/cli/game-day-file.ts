@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import type { FabricDocument } from '../documents/fabric-document.js';
 import { labelOf, type GameDay, type StageExperimentSpec } from '../documents/game-day.js';
 import type { Loaded, LoadedFile } from '../documents/load.js';
-import { canonicalJson } from '../platform/digest.js';
+import { canonicalJson } from '../system/digest.js';
 import { InputError, type InputIssue } from '../core/problem.js';
 import {
   looksLikePath,

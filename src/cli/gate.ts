@@ -14,7 +14,7 @@ import { defaultThreads, executeOn, RunPool } from '../drill/gate/pool.js';
 import { gateExitCode, type GateResult } from '../comparison/result.js';
 import type { SuiteObjective } from '../comparison/suite-objective.js';
 import { InputError } from '../core/problem.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../system/version.js';
 import { GATE_FORMATS, gateFormat } from '../reports/catalog.js';
 import type { GateFormat, GateReportOptions } from '../reports/gate/format.js';
 import { quoteArgument } from '../reports/common/report.js';

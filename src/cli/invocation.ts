@@ -1,7 +1,7 @@
 /**
  * How the user calls this program, so that a command in a hint can be pasted as it stands.
  */
-import type { Config } from '../platform/config/config.js';
+import type { Config } from '../system/config/config.js';
 
 /** The npm script of a checkout that is this command line. */
 const DRILL_SCRIPT = 'drill';

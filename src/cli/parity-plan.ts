@@ -9,7 +9,7 @@ import type { FabricDocument } from '../documents/fabric-document.js';
 import { refuseFiles } from '../documents/fabric-document.js';
 import { loadExperiment, type Loaded } from '../documents/load.js';
 import { InputError } from '../core/problem.js';
-import type { Config } from '../platform/config/config.js';
+import type { Config } from '../system/config/config.js';
 import type { ApiClient } from './api-client.js';
 import { planHere } from './check.js';
 import type { ExperimentFile } from './definitions.js';

@@ -6,7 +6,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../system/version.js';
 import { addBenchCommand } from './bench.js';
 import { createContext, type CommandContext } from './context.js';
 import { addDiagnoseCommand } from './diagnose.js';

@@ -2,7 +2,7 @@
  * Long-running processes: start, wait for a signal, leave in order.
  */
 import type { AppParts } from '../app.module.js';
-import { loadConfig, type Config } from '../platform/config/config.js';
+import { loadConfig, type Config } from '../system/config/config.js';
 import { liftStartGuard } from './early-signals.js';
 import { printFailure } from './failure.js';
 import { surviveLostOutput } from './lost-output.js';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { sizesEvidence, type Fabric } from '../fabric-api/fabric.js';
 import { InputError } from '../core/problem.js';
-import type { Config } from '../platform/config/config.js';
+import type { Config } from '../system/config/config.js';
 import { plannedBytes } from '../model/telemetry/evidence-size.js';
 
 export interface EvidenceRoom {

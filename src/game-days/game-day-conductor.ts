@@ -19,7 +19,7 @@ import { DataSource, In, IsNull, type EntityManager } from 'typeorm';
 import { messageOf } from '../core/problem.js';
 import { loadGameDay } from '../documents/load.js';
 import { evaluateObjective, parseObjective } from '../scoring/objectives.js';
-import { Unawaited } from '../platform/unawaited.js';
+import { Unawaited } from '../system/unawaited.js';
 import { RunEntity, RunResultEntity } from '../runs/run.entity.js';
 import { isFinal } from '../runs/run.machine.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';

@@ -7,7 +7,7 @@ import type { GameDay } from '../documents/game-day.js';
 import type { Loaded, LoadedFile } from '../documents/load.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
-import { contentDigest } from '../platform/digest.js';
+import { contentDigest } from '../system/digest.js';
 import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';

@@ -7,7 +7,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { planView } from '../drill/plan.js';
-import { canonicalJson } from '../platform/digest.js';
+import { canonicalJson } from '../system/digest.js';
 import type { RunEntity } from '../runs/run.entity.js';
 
 export interface Seal {

@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { EnvironmentError, messageOf } from '../core/problem.js';
-import { CONFIG, type Config } from '../platform/config/config.js';
+import { CONFIG, type Config } from '../system/config/config.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import {
   GATE_QUEUE,

@@ -15,7 +15,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { messageOf } from '../core/problem.js';
-import { CONFIG, type Config } from '../platform/config/config.js';
+import { CONFIG, type Config } from '../system/config/config.js';
 import type { QueueWorker } from '../platform/queue/queue-backend.js';
 import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
 import { FINAL_STATES } from '../scoring/scorecard.js';

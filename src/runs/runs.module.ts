@@ -3,7 +3,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { openFabric } from '../drivers/catalog.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../system/version.js';
 import { DiagnoseController } from './diagnose.controller.js';
 import { DiagnoseService } from './diagnose.service.js';
 import { AlertsService } from './diagnoses/alerts.service.js';

@@ -8,7 +8,7 @@ import { refuseFiles } from '../documents/fabric-document.js';
 import { loadExperiment } from '../documents/load.js';
 import { planExperiment } from '../drill/planning.js';
 import { EnvironmentError, InputError } from '../core/problem.js';
-import { contentDigest } from '../platform/digest.js';
+import { contentDigest } from '../system/digest.js';
 import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
@@ -24,7 +24,7 @@ import { RunEntity, RunResultEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
 import { BLOCKING_RUN, endRun, recordTransition } from './run-store.js';
 import { unscored } from './run-view.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../system/version.js';
 import { refuseSealed, sealedState } from './sealed-run.js';
 
 export interface RunRequest {

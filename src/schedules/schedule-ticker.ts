@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { messageOf } from '../core/problem.js';
-import { Unawaited } from '../platform/unawaited.js';
+import { Unawaited } from '../system/unawaited.js';
 import { RunsService } from '../runs/runs.service.js';
 import { SCHEDULES_AT_ONCE, ScheduleStore, type Settled } from './schedule-store.js';
 

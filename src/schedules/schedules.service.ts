@@ -11,7 +11,7 @@ import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { listChoices, nearestHint } from '../core/nearest.js';
 import { InputError } from '../core/problem.js';
-import { contentDigest } from '../platform/digest.js';
+import { contentDigest } from '../system/digest.js';
 import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../platform/http/uuid.js';
 import { ConflictError, NotFoundError } from '../platform/problem/errors.js';

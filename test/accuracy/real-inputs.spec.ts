@@ -10,7 +10,7 @@ import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { importedFabric } from '../../src/documents/imported-fabric.js';
 import { loadFabric } from '../../src/documents/load.js';
 import { planExperiment } from '../../src/drill/planning.js';
-import { loadConfig } from '../../src/platform/config/config.js';
+import { loadConfig } from '../../src/system/config/config.js';
 import { CHECKOUT } from '../support/cli.js';
 
 const { inputs } = loadConfig();

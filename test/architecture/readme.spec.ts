@@ -3,7 +3,7 @@
  */
 import { describe, expect, jest, test } from '@jest/globals';
 import { main } from '../../src/cli/program.js';
-import { variables } from '../../src/platform/config/variables.js';
+import { variables } from '../../src/system/config/variables.js';
 import { EXIT } from '../../src/scoring/exit-codes.js';
 import { FINAL_STATES } from '../../src/scoring/scorecard.js';
 import { filesBelow, readSource } from '../support/source-tree.js';

@@ -10,7 +10,7 @@ import type { Fabric } from '../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { revertEntry } from '../../src/drill/undo.js';
 import { EnvironmentError } from '../../src/core/problem.js';
-import { identityOf } from '../../src/platform/process-identity.js';
+import { identityOf } from '../../src/system/process-identity.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { inNamespace, labDefinition, labDown, labNamespaces, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';

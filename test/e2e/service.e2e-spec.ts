@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startApp } from '../../src/app.module.js';
-import { loadConfig } from '../../src/platform/config/config.js';
+import { loadConfig } from '../../src/system/config/config.js';
 import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from '../../src/reports/catalog.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';

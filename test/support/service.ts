@@ -3,7 +3,7 @@
  */
 import pg from 'pg';
 import { startApp, type AppParts } from '../../src/app.module.js';
-import { loadConfig, type Config } from '../../src/platform/config/config.js';
+import { loadConfig, type Config } from '../../src/system/config/config.js';
 import { createTestDatabase, testHome } from './database.js';
 import { HttpClient } from './http-client.js';
 import type { QueueBackend } from './queue-backends.js';

@@ -21,7 +21,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { contentDigest } from '../../platform/digest.js';
+import { contentDigest } from '../../system/digest.js';
 import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
 import { sideInput, type SideInput } from './pool.js';

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { listChoices } from '../../core/nearest.js';
 import { EnvironmentError, InputError } from '../../core/problem.js';
-import { contentDigest } from '../../platform/digest.js';
+import { contentDigest } from '../../system/digest.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../fabric-api/definition.js';
 import type { LabBuilder } from '../../fabric-api/lab-builder.js';

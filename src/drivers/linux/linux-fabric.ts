@@ -6,7 +6,7 @@
  * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
  */
 import { EnvironmentError, InputError, messageOf } from '../../core/problem.js';
-import { ownIdentity } from '../../platform/process-identity.js';
+import { ownIdentity } from '../../system/process-identity.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import type { Job } from '../../model/workload/job.js';
 import type {

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noRoom } from '../../platform/no-room.js';
+import { noRoom } from '../../system/no-room.js';
 import type { Backing } from '../../model/telemetry/columns/course-store.js';
 
 const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));

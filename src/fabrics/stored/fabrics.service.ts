@@ -5,7 +5,7 @@ import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Loaded } from '../../documents/load.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, withPointer } from '../../core/problem.js';
-import { contentDigest } from '../../platform/digest.js';
+import { contentDigest } from '../../system/digest.js';
 import type { Cursor } from '../../platform/http/page.js';
 import { ConflictError, NotFoundError } from '../../platform/problem/errors.js';
 import { summarise } from '../../model/topology/describe.js';

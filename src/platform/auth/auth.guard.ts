@@ -17,7 +17,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopback } from '../config/variables.js';
+import { isLoopback } from '../../system/config/variables.js';
 import { PUBLIC } from './public.js';
 
 /** Injection token of the expected bearer token, or undefined. */

@@ -9,7 +9,7 @@ import {
   type TestDatabase,
 } from '../../../test/support/database.js';
 import { EnvironmentError } from '../../core/problem.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../../system/version.js';
 import { type Database, openDatabase } from './database.js';
 import { findPostmaster } from './embedded/postmaster.js';
 import { preparePlace } from './embedded/place.js';

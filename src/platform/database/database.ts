@@ -11,7 +11,7 @@ import {
   type MigrationInterface,
   type ObjectLiteral,
 } from 'typeorm';
-import type { Config } from '../config/config.js';
+import type { Config } from '../../system/config/config.js';
 import { joinEmbeddedServer } from './embedded/embedded-server.js';
 import { migrate } from './migrate.js';
 

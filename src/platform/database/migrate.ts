@@ -8,8 +8,8 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { EnvironmentError, messageOf } from '../../core/problem.js';
-import { hideSecrets } from '../config/config.js';
-import { VERSION } from '../version.js';
+import { hideSecrets } from '../../system/config/config.js';
+import { VERSION } from '../../system/version.js';
 
 /** "fdrill" in ASCII; any constant will do as long as it stays the same. */
 const LOCK_KEY = 0x66_64_72_69_6c_6c;

@@ -5,7 +5,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { RUN_QUEUE, type RunQueue } from '../queue/run-queue.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../../system/version.js';
 
 @Injectable()
 export class Metrics {

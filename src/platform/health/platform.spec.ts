@@ -8,12 +8,12 @@ import { EnvironmentError, InputError } from '../../core/problem.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { type Database, openDatabase } from '../database/database.js';
-import { createLogger, NestLogger } from '../logging/logger.js';
+import { createLogger, NestLogger } from '../../system/logger.js';
 import { LoggingModule } from '../logging/logging.module.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RUN_QUEUE, type RunQueue } from '../queue/run-queue.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../../system/version.js';
 import { HealthModule } from './health.module.js';
 
 jest.setTimeout(60_000);

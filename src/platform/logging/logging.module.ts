@@ -1,6 +1,6 @@
 /** The logger as a Nest module. */
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { LOGGER, type Logger } from './logger.js';
+import { LOGGER, type Logger } from '../../system/logger.js';
 
 @Global()
 @Module({})

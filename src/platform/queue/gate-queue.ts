@@ -8,7 +8,7 @@
  */
 import type { Job, JobsOptions } from 'bullmq';
 import { EnvironmentError } from '../../core/problem.js';
-import type { Config } from '../config/config.js';
+import type { Config } from '../../system/config/config.js';
 import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
 import { QueueMembers } from './queue-members.js';
 

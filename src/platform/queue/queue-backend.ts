@@ -18,7 +18,7 @@ import {
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { EnvironmentError, messageOf } from '../../core/problem.js';
-import { hideSecrets, type Config } from '../config/config.js';
+import { hideSecrets, type Config } from '../../system/config/config.js';
 
 /** Schema of the queue's tables; it keeps its own ledger and never touches ours. */
 const QUEUE_SCHEMA = 'bullmq';

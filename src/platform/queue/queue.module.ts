@@ -2,10 +2,10 @@
  * The queues as a Nest module. They close with the database, before it: see `Database.beforeClose`.
  */
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import type { Config } from '../config/config.js';
+import type { Config } from '../../system/config/config.js';
 import type { Database } from '../database/database.js';
 import { DATABASE } from '../database/database.module.js';
-import { LOGGER, type Logger } from '../logging/logger.js';
+import { LOGGER, type Logger } from '../../system/logger.js';
 import { GATE_QUEUE, gateQueue } from './gate-queue.js';
 import { openRunQueue, RUN_QUEUE } from './run-queue.js';
 

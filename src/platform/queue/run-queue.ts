@@ -7,7 +7,7 @@
  * that somebody undoes what that worker had injected.
  */
 import type { Job, JobsOptions } from 'bullmq';
-import type { Config } from '../config/config.js';
+import type { Config } from '../../system/config/config.js';
 import { answeredInTime, openBackend, type QueueWorker, type WorkerSettings } from './queue-backend.js';
 import { QueueMembers } from './queue-members.js';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning } from '../../../platform/process-identity.js';
+import { isRunning } from '../../../system/process-identity.js';
 import { smallTopology } from '../../../model/workload/testing/small-topology.js';
 import type { Job } from '../../../model/workload/job.js';
 import { LocalPlace, type Place } from '../transport/place.js';

@@ -9,8 +9,8 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identityOf, isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
-import { programPath } from '../../../platform/program-path.js';
+import { identityOf, isRunning, type ProcessIdentity } from '../../../system/process-identity.js';
+import { programPath } from '../../../system/program-path.js';
 import type { Place } from '../transport/place.js';
 import { ClockOffset } from './clock-offset.js';
 import { monotonicNs } from './monotonic.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EnvironmentError } from '../../../core/problem.js';
-import { identityOf } from '../../../platform/process-identity.js';
+import { identityOf } from '../../../system/process-identity.js';
 import { claimLab, requireUnclaimed } from './claim.js';
 
 describe('the claim of a lab', () => {

@@ -8,7 +8,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../core/problem.js';
-import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
+import { isRunning, ownIdentity } from '../../../system/process-identity.js';
 
 const PREFIX = 'claim-';
 

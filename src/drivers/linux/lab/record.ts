@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError, messageOf } from '../../../core/problem.js';
-import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
+import { isRunning, ownIdentity } from '../../../system/process-identity.js';
 import { LABS_FOLDER } from './lab.js';
 
 export interface NamespaceEntry {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../core/problem.js';
 import { LocalPlace } from '../transport/place.js';
-import { ownIdentity } from '../../../platform/process-identity.js';
+import { ownIdentity } from '../../../system/process-identity.js';
 import { LABS_FOLDER } from './lab.js';
 import {
   isBusy,

@@ -16,7 +16,7 @@ import { monotonicNs } from '../job/monotonic.js';
 import { jsonLines } from '../job/protocol.js';
 import { filledIn } from '../dialects/dialect.js';
 import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';
-import { programPath } from '../../../platform/program-path.js';
+import { programPath } from '../../../system/program-path.js';
 import { quoteCommand } from '../undo/shell.js';
 import { DeviceSeries } from './device-series.js';
 import { JobSeries } from './job-series.js';

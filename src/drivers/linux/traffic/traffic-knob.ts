@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { elementName } from '../../../core/elements.js';
 import { EnvironmentError } from '../../../core/problem.js';
-import { identityOf, isRunning } from '../../../platform/process-identity.js';
+import { identityOf, isRunning } from '../../../system/process-identity.js';
 import { nicOf } from '../../../fabric-api/lookups.js';
 import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { Knob } from '../controls/knob.js';
 import type { Lab, LabNode } from '../lab/lab.js';
-import { programPath } from '../../../platform/program-path.js';
+import { programPath } from '../../../system/program-path.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 

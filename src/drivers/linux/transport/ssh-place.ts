@@ -9,8 +9,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { contentDigest } from '../../../platform/digest.js';
-import { Turnstile, through } from '../../../platform/turnstile.js';
+import { contentDigest } from '../../../system/digest.js';
+import { Turnstile, through } from '../../../system/turnstile.js';
 import { quoteCommand } from '../undo/shell.js';
 import { CommandError, SpawningPlace, type Lane, type RunOptions, type RunResult } from './place.js';
 

@@ -8,7 +8,7 @@
  * that end all of a user's processes with his last session (logind's KillUserProcesses, off as shipped).
  */
 import { EnvironmentError } from '../../../core/problem.js';
-import type { ProcessIdentity } from '../../../platform/process-identity.js';
+import type { ProcessIdentity } from '../../../system/process-identity.js';
 import { ARM, END, LIST, PROVE } from './programs.js';
 import { quoteCommand, script, type Step } from './shell.js';
 import { turnGuarded, type Undo, type UndoKeeper, type UndoSpot, type UndoTimer } from './timers.js';

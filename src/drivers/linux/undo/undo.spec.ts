@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { EnvironmentError } from '../../../core/problem.js';
-import { ownIdentity } from '../../../platform/process-identity.js';
+import { ownIdentity } from '../../../system/process-identity.js';
 import type { LabNode } from '../lab/lab.js';
 import { until } from '../../../../test/support/until.js';
 import { NamespacePlace } from '../transport/place.js';

@@ -5,7 +5,7 @@
  * document then, as undoing on a simulated fabric always does in another process; everything else says that it is gone.
  */
 import { EnvironmentError } from '../../../core/problem.js';
-import { isRunning, ownIdentity } from '../../../platform/process-identity.js';
+import { isRunning, ownIdentity } from '../../../system/process-identity.js';
 import type { EvidenceSize } from '../../../model/telemetry/evidence-size.js';
 import type { Evidence } from '../../../model/telemetry/series.js';
 import type {

@@ -1,5 +1,5 @@
 /** The paced simulations of this account on this machine, for people: what runs, its log, and an end to it. */
-import { ownIdentity } from '../../../platform/process-identity.js';
+import { ownIdentity } from '../../../system/process-identity.js';
 import type { FabricProcess, FabricProcesses } from '../../../fabric-api/fabric-processes.js';
 import { formatPace } from '../../../fabric-api/pace.js';
 import { PacedCalls } from './calls.js';

@@ -24,7 +24,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../core/problem.js';
 import type { FabricDefinition } from '../../../fabric-api/definition.js';
-import { isRunning, type ProcessIdentity } from '../../../platform/process-identity.js';
+import { isRunning, type ProcessIdentity } from '../../../system/process-identity.js';
 
 export interface PacedRecord {
   version: string;

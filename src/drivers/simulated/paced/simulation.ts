@@ -8,7 +8,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize } from 'node:v8';
-import { ownIdentity } from '../../../platform/process-identity.js';
+import { ownIdentity } from '../../../system/process-identity.js';
 import { createSimulatedFabric } from '../create-simulated-fabric.js';
 import { PacedHost } from './paced-host.js';
 import { pacedServer } from './paced-server.js';

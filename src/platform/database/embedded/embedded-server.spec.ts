@@ -16,7 +16,7 @@ import { joinEmbeddedServer } from './embedded-server.js';
 import { liveLeases } from './leases.js';
 import { preparePlace, SYSTEM_HOME } from './place.js';
 import { findPostmaster, stopPostmaster } from './postmaster.js';
-import { identityOf } from '../../process-identity.js';
+import { identityOf } from '../../../system/process-identity.js';
 
 const AS_ROOT = process.getuid?.() === 0;
 /** Joins, prints its url, waits for a line, leaves, prints "left". */

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, ownIdentity } from '../../process-identity.js';
+import { isRunning, ownIdentity } from '../../../system/process-identity.js';
 
 /** Adds a lease of this process and returns its file. */
 export function takeLease(folder: string): string {

@@ -9,7 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { argumentsOf, identityOf, isRunning } from '../../process-identity.js';
+import { argumentsOf, identityOf, isRunning } from '../../../system/process-identity.js';
 
 const POLL_MS = 10;
 const FAST_STOP_MS = 30_000;

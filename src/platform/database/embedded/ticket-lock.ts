@@ -11,7 +11,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../core/problem.js';
-import { isRunning, ownIdentity } from '../../process-identity.js';
+import { isRunning, ownIdentity } from '../../../system/process-identity.js';
 
 const POLL_MS = 10;
 

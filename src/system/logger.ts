@@ -6,8 +6,8 @@
  */
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, stdSerializers, stdTimeFunctions, type Logger } from 'pino';
-import { EnvironmentError } from '../../core/problem.js';
-import type { Config } from '../config/config.js';
+import { EnvironmentError } from '../core/problem.js';
+import type { Config } from './config/config.js';
 
 export type { Logger };
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { compileProgram, startProgram } from '../../../test/support/child-program.js';
-import { EnvironmentError } from '../../core/problem.js';
+import { compileProgram, startProgram } from '../../test/support/child-program.js';
+import { EnvironmentError } from '../core/problem.js';
 import { createLogger, NestLogger } from './logger.js';
 
 function collect(logLevel: 'info' | 'debug'): { lines: () => Record<string, unknown>[]; nest: NestLogger } {
@@ -14,7 +14,7 @@ function collect(logLevel: 'info' | 'debug'): { lines: () => Record<string, unkn
 
 test('logs go to stderr and never to stdout, which belongs to results', async () => {
   const program = compileProgram(`
-import { createLogger } from './src/platform/logging/logger.js';
+import { createLogger } from '../platform/logging/src/platform/logging/logger.js';
 createLogger({ logLevel: 'info' }).info('to stderr');
 console.log('to stdout');
 `);
