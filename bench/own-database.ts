@@ -6,10 +6,10 @@ import process, { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { MIGRATIONS } from '../migrations/index.js';
-import { openDatabase } from '../src/platform/database/database.js';
-import { joinEmbeddedServer } from '../src/platform/database/embedded/embedded-server.js';
-import { preparePlace } from '../src/platform/database/embedded/place.js';
-import { findPostmaster } from '../src/platform/database/embedded/postmaster.js';
+import { openDatabase } from '../src/store/database/database.js';
+import { joinEmbeddedServer } from '../src/store/database/embedded/embedded-server.js';
+import { preparePlace } from '../src/store/database/embedded/place.js';
+import { findPostmaster } from '../src/store/database/embedded/postmaster.js';
 
 const LOOK_MS = 5;
 /** For how long a process that ends waits for its server. */

@@ -25,7 +25,7 @@ import { describeApi } from './openapi.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { CONFIG, type Config } from './system/config/config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
-import { openDatabase, type Database } from './platform/database/database.js';
+import { openDatabase, type Database } from './store/database/database.js';
 import { HealthModule } from './platform/health/health.module.js';
 import {
   ARROW_PATH,

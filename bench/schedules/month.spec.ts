@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/index.js';
-import { openDatabase } from '../../src/platform/database/database.js';
+import { openDatabase } from '../../src/store/database/database.js';
 import { createTestDatabase, keepTestServer, testHome } from '../../test/support/database.js';
 import { compileProgram } from '../../test/support/child-program.js';
 import { keepAcknowledged, ownDatabase } from '../own-database.js';

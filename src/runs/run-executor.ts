@@ -22,9 +22,9 @@ import {
   fabricFromStored,
   withJobsAsWritten,
 } from '../documents/stored.js';
-import { encodedParts, EVIDENCE_FORMAT } from './evidence/arrow.js';
-import { EvidenceFile } from './evidence/evidence-file.js';
-import { lookEveryFewSeconds } from './evidence/live-evidence.js';
+import { encodedParts, EVIDENCE_FORMAT } from '../store/evidence/arrow.js';
+import { EvidenceFile } from '../store/evidence/evidence-file.js';
+import { lookEveryFewSeconds } from '../store/evidence/live-evidence.js';
 import type { RunEntity, UndoEntryEntity } from './run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
 import { unscored } from './run-view.js';

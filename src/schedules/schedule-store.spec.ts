@@ -5,7 +5,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { until } from '../../test/support/until.js';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { createTestDatabase, testHome } from '../../test/support/database.js';
-import { openDatabase } from '../platform/database/database.js';
+import { openDatabase } from '../store/database/database.js';
 import { contentDigest } from '../system/digest.js';
 import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';

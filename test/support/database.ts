@@ -9,7 +9,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { joinEmbeddedServer } from '../../src/platform/database/embedded/embedded-server.js';
+import { joinEmbeddedServer } from '../../src/store/database/embedded/embedded-server.js';
 
 export interface TestDatabase {
   /** Connection string of an empty database. */

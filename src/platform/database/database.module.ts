@@ -6,7 +6,7 @@
  */
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Database } from './database.js';
+import type { Database } from '../../store/database/database.js';
 
 /** Injection token of the `Database`. */
 export const DATABASE = Symbol('fabricdrill database');

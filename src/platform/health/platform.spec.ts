@@ -7,7 +7,7 @@ import { createTestDatabase, testHome, type TestDatabase } from '../../../test/s
 import { EnvironmentError, InputError } from '../../core/problem.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { type Database, openDatabase } from '../database/database.js';
+import { type Database, openDatabase } from '../../store/database/database.js';
 import { createLogger, NestLogger } from '../../system/logger.js';
 import { LoggingModule } from '../logging/logging.module.js';
 import { ProblemFilter } from '../problem/problem.filter.js';

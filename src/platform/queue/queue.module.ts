@@ -3,7 +3,7 @@
  */
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Config } from '../../system/config/config.js';
-import type { Database } from '../database/database.js';
+import type { Database } from '../../store/database/database.js';
 import { DATABASE } from '../database/database.module.js';
 import { LOGGER, type Logger } from '../../system/logger.js';
 import { GATE_QUEUE, gateQueue } from './gate-queue.js';

@@ -18,7 +18,7 @@ import { isUuid } from '../../platform/http/uuid.js';
 import { NotFoundError } from '../../platform/problem/errors.js';
 import type { Score } from '../../scoring/scorecard.js';
 import type { Topology } from '../../model/topology/model.js';
-import { readStored, storedEvidence } from '../evidence/stored-evidence.js';
+import { readStored, storedEvidence } from '../../store/evidence/stored-evidence.js';
 import { RunTruthEntity, type RunEntity } from '../run.entity.js';
 import { isFinal } from '../run.machine.js';
 import { RunsService } from '../runs.service.js';
