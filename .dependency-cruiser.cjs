@@ -195,7 +195,7 @@ const boundary = [
     comment:
       'What a game day does next, and what it showed, is a matter of its file, its runs and their scorecards: whoever conducts ' +
       'may die between two looks, and the next one must find the same.',
-    from: { path: '^src/game-days/conduct/', pathNot: TEST_CODE },
+    from: { path: '^src/app/game-days/rules/', pathNot: TEST_CODE },
     to: {
       path: '^src/|node_modules/',
       pathNot: under([

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { Prng } from '../../src/core/prng.js';
 import { contentDigest } from '../../src/system/digest.js';
-import { ScheduleEntity } from '../../src/schedules/schedule.entity.js';
+import { ScheduleEntity } from '../../src/app/schedules/schedule.entity.js';
 import { rulesOf } from '../../src/documents/schedule-rules.js';
 import { nextTickMs, wakeMs } from '../../src/model/calendar/decide.js';
 import { modelTicks, type ModelCase } from '../../src/model/calendar/testing/model.js';

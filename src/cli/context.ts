@@ -76,7 +76,7 @@ async function ownServer(
   worker: boolean,
 ): Promise<{ client: ApiClient; close: () => Promise<void> }> {
   // the service with its framework takes most of the start-up time, and half of the commands need none of it
-  const { startApp } = await import('../app.module.js');
+  const { startApp } = await import('../app/app.module.js');
   const token = randomBytes(32).toString('hex');
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const app = await startApp(

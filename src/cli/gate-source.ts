@@ -11,7 +11,7 @@ import type { CommandContext } from './context.js';
 import { ProblemError } from './failure.js';
 import { parseWhole } from './flags.js';
 import { readSuite, sideFabric, type SuiteFile } from './suite-file.js';
-import { isUuid } from '../platform/http/uuid.js';
+import { isUuid } from '../app/platform/http/uuid.js';
 
 /** What the command line says about the gate itself. */
 export interface GateChoice {

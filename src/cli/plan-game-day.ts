@@ -1,5 +1,5 @@
 /** `plan GAMEDAY`: stages, people, what each experiment would touch, and what a blind day hides. Nothing is begun. */
-import type { GameDayPlan, PlannedExperiment } from '../game-days/game-day-plan.js';
+import type { GameDayPlan, PlannedExperiment } from '../app/game-days/game-day-plan.js';
 import { formatDurationNs } from '../core/units.js';
 import { quoteArgument } from '../reports/common/report.js';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';

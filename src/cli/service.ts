@@ -1,7 +1,7 @@
 /**
  * Long-running processes: start, wait for a signal, leave in order.
  */
-import type { AppParts } from '../app.module.js';
+import type { AppParts } from '../app/app.module.js';
 import { loadConfig, type Config } from '../system/config/config.js';
 import { liftStartGuard } from './early-signals.js';
 import { printFailure } from './failure.js';
@@ -31,7 +31,7 @@ export async function serveUntilSignal(
     process.once('SIGTERM', () => resolve());
   });
   liftStartGuard();
-  const { startApp } = await import('../app.module.js');
+  const { startApp } = await import('../app/app.module.js');
   const app = await startApp(config, parts);
   started(app.url);
   await stop;

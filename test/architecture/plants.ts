@@ -39,7 +39,7 @@ const arrows: Plant[] = [
   arrow('fabrics/contract', '../../faults/fault.js'),
   arrow('truth', '../workload/job.js'),
   arrow('faults', '../diagnosis/verdict.js'),
-  arrow('diagnosis', '../platform/planted-target.js', { 'src/platform/planted-target.ts': target }),
+  arrow('diagnosis', '../platform/planted-target.js', { 'src/app/platform/planted-target.ts': target }),
   arrow('scoring', '../diagnosis/planted-target.js', { 'src/diagnosis/planted-target.ts': target }),
   arrow('gate', '../scoring/planted-formula.js', { 'src/scoring/planted-formula.ts': target }),
   arrow('reports', '../faults/fault.js'),
@@ -119,34 +119,34 @@ const boundary: Plant[] = [
   ),
   plant(
     'adapters-behind-the-catalogue',
-    'src/fabrics/stored/planted-adapter.ts',
+    'src/app/fabrics/planted-adapter.ts',
     importing('../planted-b/fabric.js'),
   ),
   plant('drill-arrows', 'src/drill/planted-stored.ts', importing('../fabrics/stored/planted-target.js'), {
-    'src/fabrics/stored/planted-target.ts': target,
+    'src/app/fabrics/planted-target.ts': target,
   }),
   plant('catalogue-only-lists', 'src/fabrics/planted-catalogue.ts', importing('../faults/fault.js')),
   plant('drill-arrows', 'src/drill/planted-service.ts', importing('../runs/planted-target.js'), {
-    'src/runs/planted-target.ts': target,
+    'src/app/runs/planted-target.ts': target,
   }),
   plant('definition-arrows', 'src/documents/planted.ts', importing('../planted-target.js'), {
-    'src/experiments/planted-target.ts': target,
+    'src/app/experiments/planted-target.ts': target,
   }),
   plant('timing-is-arithmetic', 'src/model/calendar/planted.ts', importing('../planted-target.js'), {
-    'src/schedules/planted-target.ts': target,
+    'src/app/schedules/planted-target.ts': target,
   }),
-  plant('conduct-is-arithmetic', 'src/game-days/conduct/planted.ts', importing('../planted-target.js'), {
-    'src/game-days/planted-target.ts': target,
+  plant('conduct-is-arithmetic', 'src/app/game-days/rules/planted.ts', importing('../planted-target.js'), {
+    'src/app/game-days/planted-target.ts': target,
   }),
   plant('no-nest-in-drill-and-definition', 'src/drill/planted-nest.ts', importing('@nestjs/common')),
 ];
 
 const edges: Plant[] = [
   plant('entry-points-only-wire', 'src/worker.ts', importing('./topology/model.js')),
-  plant('nothing-imports-an-entry-point', 'src/runs/planted-start.ts', importing('../worker.js')),
+  plant('nothing-imports-an-entry-point', 'src/app/runs/planted-start.ts', importing('../worker.js')),
   plant(
     'rooms-below-the-command-line',
-    'src/runs/planted-command.ts',
+    'src/app/runs/planted-command.ts',
     importing('../cli/planted-target.js'),
     {
       'src/cli/planted-target.ts': target,
@@ -182,7 +182,7 @@ const edges: Plant[] = [
   ),
   plant(
     'migrations-are-passed-in',
-    'src/platform/planted-migrations.ts',
+    'src/app/platform/planted-migrations.ts',
     importing('../../migrations/planted.js'),
     { 'migrations/planted.ts': target },
   ),
@@ -198,8 +198,8 @@ const hygiene: Plant[] = [
     'src/model/workload/planted-circle-b.ts': importing('./planted-circle-a.js'),
   }),
   plant('no-unresolvable', 'src/model/workload/planted-typing-error.ts', importing('../telemety/series.js')),
-  plant('no-undeclared-package', 'src/runs/planted-undeclared.ts', importing('picomatch')),
-  plant('no-dev-package-in-product', 'src/runs/planted-dev-package.ts', importing('fast-check')),
+  plant('no-undeclared-package', 'src/app/runs/planted-undeclared.ts', importing('picomatch')),
+  plant('no-dev-package-in-product', 'src/app/runs/planted-dev-package.ts', importing('fast-check')),
   plant('no-orphans', 'src/model/workload/planted-orphan.ts', target),
 ];
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startApp } from '../../src/app.module.js';
+import { startApp } from '../../src/app/app.module.js';
 import { loadConfig } from '../../src/system/config/config.js';
 import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from '../../src/reports/catalog.js';

@@ -2,7 +2,7 @@
  * The whole service in this process, on a database of its own, as an end-to-end suite talks to it.
  */
 import pg from 'pg';
-import { startApp, type AppParts } from '../../src/app.module.js';
+import { startApp, type AppParts } from '../../src/app/app.module.js';
 import { loadConfig, type Config } from '../../src/system/config/config.js';
 import { createTestDatabase, testHome } from './database.js';
 import { HttpClient } from './http-client.js';

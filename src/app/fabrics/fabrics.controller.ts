@@ -1,0 +1,149 @@
+/** `/v1/fabrics`: stored fabrics, imports, topologies. */
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { z } from 'zod';
+import { nameSchema } from '../../documents/experiment.js';
+import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
+import { importedFabric } from '../../documents/imported-fabric.js';
+import { loadDefinitions, loadFabric, type Loaded } from '../../documents/load.js';
+import { InputError } from '../../core/problem.js';
+import { parseBody } from '../platform/http/body.js';
+import { definitionText } from '../platform/http/definition-body.js';
+import { YAML_TYPES } from '../platform/http/media-types.js';
+import { decodeCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
+import { fullForm } from '../../model/topology/describe.js';
+import { TOPOLOGY_FORMATS } from '../../model/topology/importers/index.js';
+import { buildTopology } from '../../model/topology/topology-spec.js';
+import type { FabricEntity } from './fabric.entity.js';
+import { FabricsService } from './fabrics.service.js';
+
+const listQuery = z.strictObject(pageQuery);
+
+/** A topology file of another simulator, sent as text. */
+export const importSchema = z.strictObject({
+  name: nameSchema,
+  format: z.enum(TOPOLOGY_FORMATS),
+  text: z.string().min(1).max(16_000_000),
+  file: z.string().max(1000).optional().describe('the name to show in errors'),
+});
+
+function fabricView(row: FabricEntity): Record<string, unknown> {
+  return {
+    name: row.name,
+    driver: row.driver,
+    summary: row.summary,
+    digest: row.digest,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}
+
+@ApiTags('fabrics')
+@Controller('v1/fabrics')
+export class FabricsController {
+  constructor(private readonly fabrics: FabricsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'stored fabrics, newest first' })
+  @ApiQuery({ name: 'limit', required: false, type: Number })
+  @ApiQuery({ name: 'cursor', required: false })
+  async list(@Query() query: Record<string, unknown>, @Res({ passthrough: true }) response: Response) {
+    const { limit, cursor } = parseQuery(listQuery, query);
+    const rows = await this.fabrics.list(limit, cursor === undefined ? undefined : decodeCursor(cursor));
+    const page = pageOf(response, {
+      path: '/v1/fabrics',
+      query: {},
+      rows,
+      limit,
+      place: ({ createdAt, name }) => placeOf(createdAt, name),
+    });
+    return { data: page.map(fabricView) };
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'store a Fabric document' })
+  @ApiConsumes('application/json', ...YAML_TYPES)
+  @ApiBody({ description: 'a Fabric document', schema: { $ref: '#/components/schemas/Fabric' } })
+  @ApiResponse({ status: 201, description: 'stored' })
+  @ApiResponse({ status: 200, description: 'this name and content were stored already' })
+  @ApiResponse({ status: 409, description: 'the name is taken by other content' })
+  create(@Body() body: unknown, @Res({ passthrough: true }) response: Response) {
+    return this.respond(oneFabric(body), false, response);
+  }
+
+  @Post('import')
+  @ApiOperation({ summary: 'store the topology file of another simulator as a fabric' })
+  @ApiBody({ schema: { $ref: '#/components/schemas/FabricImport' } })
+  @ApiQuery({ name: 'replace', required: false, enum: ['true', 'false'] })
+  async import(
+    @Body() body: unknown,
+    @Query() query: Record<string, unknown>,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { replace } = parseQuery(
+      z.strictObject({ replace: z.enum(['true', 'false']).default('false') }),
+      query,
+    );
+    const { document, notes } = importedFabric(parseBody(importSchema, body));
+    const stored = await this.respond(loadFabric(document, refuseFiles), replace === 'true', response);
+    return { ...stored, notes };
+  }
+
+  @Get(':name')
+  @ApiOperation({ summary: 'one fabric with its definition' })
+  async show(@Param('name') name: string) {
+    const fabric = await this.fabrics.get(name);
+    return { ...fabricView(fabric), definition: fabric.definition };
+  }
+
+  @Get(':name/topology')
+  @ApiOperation({ summary: 'devices, ports, links, NICs and GPUs of a fabric' })
+  async topology(@Param('name') name: string) {
+    const fabric = await this.fabrics.get(name);
+    const { spec } = loadFabric(fabric.definition, refuseFiles).value;
+    return fullForm(buildTopology(spec.topology));
+  }
+
+  @Put(':name')
+  @ApiOperation({ summary: 'store or replace a fabric; runs keep the one they ran on' })
+  @ApiConsumes('application/json', ...YAML_TYPES)
+  @ApiBody({ description: 'a Fabric document', schema: { $ref: '#/components/schemas/Fabric' } })
+  replace(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const loaded = oneFabric(body);
+    if (loaded.value.metadata.name !== name) {
+      throw InputError.at(
+        '/metadata/name',
+        `the document is named "${loaded.value.metadata.name}", the address "${name}"`,
+      );
+    }
+    return this.respond(loaded, true, response);
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'delete a stored fabric; its runs stay' })
+  async remove(@Param('name') name: string): Promise<void> {
+    await this.fabrics.remove(name);
+  }
+
+  private async respond(loaded: Loaded<FabricDocument>, replace: boolean, response: Response) {
+    const { fabric, created } = await this.fabrics.store(loaded, replace);
+    response.status(created ? 201 : 200).setHeader('Location', `/v1/fabrics/${fabric.name}`);
+    return fabricView(fabric);
+  }
+}
+
+function oneFabric(body: unknown): Loaded<FabricDocument> {
+  const { experiments, fabrics } = loadDefinitions(definitionText(body), refuseFiles);
+  if (fabrics.length === 1 && experiments.length === 0) return fabrics[0];
+  throw InputError.at(
+    '',
+    `expected one document of kind Fabric, found ${fabrics.length} and ${experiments.length} of kind Experiment`,
+    'send one document a request',
+  );
+}

@@ -1,0 +1,64 @@
+/** Diagnoses without a drill: of a file, of a stored run, of a fabric that is watched for a while. */
+import { Injectable } from '@nestjs/common';
+import type { Verdict } from '../../diagnosis/verdict.js';
+import { examineEvidence, examineFabric, type Window } from '../../drill/examine.js';
+import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
+import { loadFabric } from '../../documents/load.js';
+import { withJobsAsWritten } from '../../documents/stored.js';
+import type { FabricChoice } from '../experiments/experiments.service.js';
+import { FabricsService } from '../fabrics/fabrics.service.js';
+import { InputError } from '../../core/problem.js';
+import { decodeEvidenceFile } from '../../store/evidence/arrow.js';
+import { readStored } from '../../store/evidence/stored-evidence.js';
+import { RunsService } from './runs.service.js';
+import { refuseSealed } from './sealed-run.js';
+
+@Injectable()
+export class DiagnoseService {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly fabrics: FabricsService,
+  ) {}
+
+  /** @param choice the fabric it was recorded on; the one that came with the file when left out */
+  async ofFile(bytes: Uint8Array, choice: FabricChoice, window: Window): Promise<Verdict> {
+    const { evidence, fabric } = await decodeEvidenceFile(bytes);
+    const document = choice === undefined ? documentOf(fabric) : await this.resolve(choice);
+    return examineEvidence(document, evidence, window);
+  }
+
+  async ofRun(id: string, choice: FabricChoice, window: Window): Promise<Verdict> {
+    const run = await this.runs.get(id);
+    refuseSealed(run, 'diagnosis by us');
+    const evidence = await readStored(await this.runs.evidence(id));
+    const document =
+      choice === undefined
+        ? documentOf(withJobsAsWritten(run.fabricDefinition, run.definition))
+        : await this.resolve(choice);
+    return examineEvidence(document, evidence, window);
+  }
+
+  async ofFabric(choice: FabricChoice, seed: number, window: Window): Promise<Verdict> {
+    if (choice === undefined) {
+      const hint = `as in { "fabric": "rail-64", "to": "30s" }; an evidence file goes in as the body`;
+      throw InputError.at('', 'nothing to look at: give a fabric or a run', hint);
+    }
+    const { fromNs = 0, toNs } = window;
+    if (toNs === undefined)
+      throw InputError.at('/to', 'how long the fabric is to be watched is missing', 'as in "30s"');
+    return examineFabric(await this.resolve(choice), seed, { fromNs, toNs });
+  }
+
+  private async resolve(choice: string | Record<string, unknown>): Promise<FabricDocument> {
+    if (typeof choice === 'object') return documentOf(choice);
+    return documentOf((await this.fabrics.require(choice, '/fabric')).definition);
+  }
+}
+
+function documentOf(document: unknown): FabricDocument {
+  if (document === undefined) {
+    const hint = 'name a stored fabric in the parameter fabric';
+    throw InputError.at('/fabric', 'the evidence does not say which fabric it is of', hint);
+  }
+  return loadFabric(document, refuseFiles).value;
+}

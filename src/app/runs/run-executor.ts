@@ -1,0 +1,298 @@
+/**
+ * Executes one run: claims it, opens its fabric, walks the drill, stores what comes out.
+ *
+ * While it works, a heartbeat renews the lease and looks for an abort. A run that was claimed before (its worker died)
+ * is not begun again and not resumed: what it may have left in place is reverted from the journal and it ends as
+ * `error`.
+ */
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { InputError, EnvironmentError, messageOf } from '../../core/problem.js';
+import type { Plan } from '../../drill/plan.js';
+import { revertEntry } from '../../drill/undo.js';
+import { runDrill, type DrillHooks } from '../../drill/walk.js';
+import type { Judgement } from '../../drill/judge.js';
+import type { openFabric } from '../../drivers/catalog.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
+import { statedObjectives } from '../../documents/experiment.js';
+import { EXIT, exitCodeOf } from '../../scoring/exit-codes.js';
+import {
+  experimentFromStored,
+  fabricFromStored,
+  withJobsAsWritten,
+} from '../../documents/stored.js';
+import { encodedParts, EVIDENCE_FORMAT } from '../../store/evidence/arrow.js';
+import { EvidenceFile } from '../../store/evidence/evidence-file.js';
+import { lookEveryFewSeconds } from '../../store/evidence/live-evidence.js';
+import type { RunEntity, UndoEntryEntity } from './run.entity.js';
+import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
+import { unscored } from './run-view.js';
+
+export interface ExecutorSettings {
+  /** A worker that is silent for this long is taken for dead, and its faults are reverted by another. */
+  leaseMs: number;
+  heartbeatMs: number;
+  /** How often a worker looks for runs that nobody looks after. */
+  sweepMs: number;
+  /** What closing does to runs under way: revert and abort them, or let them come to their end. */
+  onClose: 'abort' | 'finish';
+  version: string;
+  /** Makes the fabric of a run. */
+  openFabric: typeof openFabric;
+}
+
+export const EXECUTOR_SETTINGS = Symbol('EXECUTOR_SETTINGS');
+
+/** Progress is stored at most this often: it is for eyes. */
+const PROGRESS_EVERY_MS = 200;
+
+/** In logs, of a run whose truth is sealed; the reason is in its row. */
+const WITHHELD = 'it failed; why is sealed until its game day opens it';
+
+@Injectable()
+export class RunExecutor {
+  private readonly logger = new Logger('RunExecutor');
+  private readonly owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly store: RunStore,
+    @Inject(EXECUTOR_SETTINGS) private readonly settings: ExecutorSettings,
+  ) {}
+
+  /** Asks every drill in this process to revert and end as aborted; none is begun any more. */
+  shutdown(): void {
+    this.stopping.abort('the worker is shutting down');
+  }
+
+  /**
+   * Does nothing when another worker holds the run or it has ended. Never rejects for what a run can end in; a run
+   * whose end could not be written keeps its lease until that is over, and is cleaned up then.
+   */
+  async execute(runId: string): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    const claimed = await this.store.claim(runId, this.owner, this.settings.leaseMs);
+    if (claimed === undefined) return;
+    const { claim, run } = claimed;
+    const abort = new AbortController();
+    const stop = (): void => abort.abort(this.stopping.signal.reason);
+    this.stopping.signal.addEventListener('abort', stop);
+    const heartbeat = this.startHeartbeat(claim, abort);
+    try {
+      if (claim.fence > 1) await this.cleanUp(claim, run);
+      else await this.begin(claim, run, abort);
+    } catch (error) {
+      this.logger.warn(`run ${runId}: ${run.sealed ? WITHHELD : messageOf(error)}`);
+    } finally {
+      clearInterval(heartbeat);
+      this.stopping.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  private startHeartbeat(claim: Claim, abort: AbortController): NodeJS.Timeout {
+    const beat = oneAtATime(async () => {
+      try {
+        const { abortReason } = await this.store.heartbeat(claim, this.settings.leaseMs);
+        if (abortReason !== null) abort.abort(abortReason);
+      } catch (error) {
+        if (error instanceof LeaseLostError) abort.abort(error.message);
+        else this.logger.warn(`heartbeat of run ${claim.runId}: ${messageOf(error)}`);
+      }
+    });
+    return setInterval(beat, this.settings.heartbeatMs);
+  }
+
+  private async begin(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
+    const block = await this.store.fabricBlock(run.fabricName);
+    if (block !== null) {
+      await this.end(claim, { state: 'inconclusive', reason: block, exitCode: EXIT.inconclusive });
+      return;
+    }
+    try {
+      await this.drill(claim, run, abort);
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error;
+      const ending = endingOfError(error);
+      if (ending.exitCode === EXIT.bug) {
+        this.logger.error(
+          `run ${run.id}: ${run.sealed ? WITHHELD : ending.reason}`,
+          error instanceof Error && !run.sealed ? error.stack : undefined,
+        );
+      }
+      await this.end(claim, ending);
+    }
+  }
+
+  private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
+    const experiment = experimentFromStored(run.definition);
+    await EvidenceFile.requirePlace();
+    const fabric = await this.openStored(run, true);
+    try {
+      const judgement = await runDrill({
+        plan: withRunIds(run.plan, run.id),
+        fabric,
+        objectives: statedObjectives(experiment.spec),
+        // a real fabric has no other history, and is not opened twice
+        ...(run.driver === 'simulated' ? { openTwin: () => this.openStored(run) } : {}),
+        signal: abort.signal,
+        journal: {
+          intend: async (entry) => {
+            const abortReason = await this.store.intend(claim, entry);
+            if (abortReason !== null) abort.abort(abortReason);
+          },
+          applied: (id) => this.store.applied(claim, id),
+          verified: (id) => this.store.verified(claim, id),
+          failed: (id, reason) => this.store.failed(claim, id, reason),
+        },
+        hooks: this.hooks(claim, withJobsAsWritten(run.fabricDefinition, run.definition), fabric),
+      });
+      await this.end(claim, endingOf(judgement), judgement);
+    } finally {
+      await fabric.close();
+    }
+  }
+
+  /** @param document the Fabric document with the jobs that run on it, to go with the evidence */
+  private hooks(claim: Claim, document: unknown, fabric: Fabric): DrillHooks {
+    const look = isPaced(document)
+      ? lookEveryFewSeconds(
+          fabric,
+          document,
+          (evidence) => this.store.liveEvidence(claim, evidence),
+          (error) => this.logger.debug(`no look at the evidence so far: ${messageOf(error)}`),
+        )
+      : (): void => undefined;
+    let lastMs = 0;
+    let position = { now_s: 0, duration_s: 0 };
+    const show = oneAtATime(() =>
+      this.store
+        .event(claim, 'progress', position)
+        .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`)),
+    );
+    return {
+      state: (state, detail) => this.store.go(claim, state, detail ?? null),
+      progress: (nowNs, durationNs) => {
+        look(nowNs);
+        const nowMs = Date.now();
+        if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
+        lastMs = nowMs;
+        position = { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 };
+        show();
+      },
+      evidence: async (evidence) => {
+        const file = await EvidenceFile.write(encodedParts(evidence, true, document));
+        try {
+          await this.store.evidence(claim, file, EVIDENCE_FORMAT);
+        } finally {
+          await file.close();
+        }
+      },
+      verdict: (verdict) => this.store.verdict(claim, verdict),
+      truth: (truth, { truth: _, ...record }) => this.store.truth(claim, truth, record),
+    };
+  }
+
+  /** A run whose worker died: undo what may be in place, then end it. */
+  private async cleanUp(claim: Claim, run: RunEntity): Promise<void> {
+    const open = await this.store.openEntries(run.id);
+    const failures = open.length === 0 ? [] : await this.undo(claim, run, open);
+    const lost = `the worker was lost in state ${run.state}`;
+    if (failures.length > 0) {
+      const reason = `${lost} and not all could be undone: ${failures.join('; ')}`;
+      await this.end(claim, { state: 'rollback-failed', reason, exitCode: EXIT.rollbackFailed });
+    } else {
+      const count = open.length === 1 ? 'one impairment was' : `${open.length} impairments were`;
+      const undone = open.length === 0 ? 'nothing was in place' : `${count} reverted`;
+      await this.end(claim, { state: 'error', reason: `${lost}; ${undone}`, exitCode: EXIT.inconclusive });
+    }
+  }
+
+  private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
+    let fabric: Fabric;
+    try {
+      fabric = await this.openStored(run, true);
+    } catch (error) {
+      return [`the fabric can't be opened: ${messageOf(error)}`];
+    }
+    const failures: string[] = [];
+    try {
+      for (const entry of entries) {
+        const failure = await revertEntry(fabric, entry);
+        if (failure === undefined) {
+          await this.store.verified(claim, entry.id);
+        } else {
+          await this.store.failed(claim, entry.id, failure);
+          failures.push(`${entry.id}: ${failure}`);
+        }
+      }
+    } finally {
+      await fabric.close();
+    }
+    return failures;
+  }
+
+  /** An abort that came in the last moment leaves a run without scores. */
+  private async end(claim: Claim, ending: Ending, judgement?: Judgement): Promise<void> {
+    await this.store.finish(claim, ending, (run, actual) => ({
+      ...unscored(run, this.settings.version),
+      ...(judgement === undefined || actual !== ending
+        ? {}
+        : {
+            scores: judgement.scores,
+            objectives: judgement.objectives,
+            verdict: judgement.verdict,
+            truth: judgement.truth,
+            reasons: judgement.reasons,
+            ...(judgement.doubts.length === 0 ? {} : { doubts: judgement.doubts }),
+            ...(judgement.notes.length === 0 ? {} : { notes: judgement.notes }),
+            ...(judgement.alignments.length === 0 ? {} : { alignments: judgement.alignments }),
+          }),
+    }));
+  }
+
+  /** @param isFoundAgain whether a fabric that outlives this worker is to be found by the next one */
+  private openStored(run: RunEntity, isFoundAgain = false): Promise<Fabric> {
+    const fabric = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
+    const instance = isFoundAgain ? { name: run.id, sealed: run.sealed } : undefined;
+    return this.settings.openFabric(fabric, run.seed, instance);
+  }
+}
+
+/** Ids in the undo journal are unique over all runs. */
+function withRunIds(plan: Plan, runId: string): Plan {
+  return {
+    ...plan,
+    faults: plan.faults.map((fault) => ({
+      ...fault,
+      impairments: fault.impairments.map((one) => ({ ...one, id: `${runId}/${one.id}` })),
+    })),
+  };
+}
+
+/** Leaves a call out while an earlier one is under way: a slow database must not gather them until no connection is left. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let busy = false;
+  return () => {
+    if (busy) return;
+    busy = true;
+    void work().finally(() => (busy = false));
+  };
+}
+
+const isPaced = (fabric: unknown): boolean =>
+  (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;
+
+const endingOf = (judgement: Judgement): Ending => ({
+  state: judgement.state,
+  reason: judgement.reasons.length === 0 ? null : judgement.reasons.join('; '),
+  exitCode: exitCodeOf(judgement.state),
+});
+
+/** An input that turned out unusable could not run; a missing service is the environment; the rest is our bug. */
+function endingOfError(error: unknown): Ending {
+  const reason = messageOf(error);
+  if (error instanceof InputError) return { state: 'inconclusive', reason, exitCode: EXIT.inconclusive };
+  const exitCode = error instanceof EnvironmentError ? EXIT.inconclusive : EXIT.bug;
+  return { state: 'error', reason, exitCode };
+}
