@@ -11,8 +11,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../src/core/problem.js';
-import { runFlowList } from '../src/simulator/flow/sharing/flow-list.js';
-import { runCongestion, type CongestionResult } from '../src/simulator/flow/fluid/congestion-run.js';
+import { runFlowList } from '../src/simulator/rates/flow-list.js';
+import { runCongestion, type CongestionResult } from '../src/simulator/fluid/congestion-run.js';
 import {
   congestionScene,
   isPauseOnly,

@@ -17,7 +17,7 @@ import type {
   DcqcnSettings,
   LinksDown,
   MarkingCurve,
-} from '../src/simulator/flow/fluid/network.js';
+} from '../src/simulator/fluid/network.js';
 import { PeerRouting } from './peer-routing.js';
 
 const RESERVE_BYTES = 4096;

@@ -16,8 +16,8 @@ import {
   runFlowList,
   type FlowListResult,
   type ListedFlow,
-} from '../src/simulator/flow/sharing/flow-list.js';
-import { MaxMin } from '../src/simulator/flow/sharing/maxmin.js';
+} from '../src/simulator/rates/flow-list.js';
+import { MaxMin } from '../src/simulator/rates/maxmin.js';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from './maxmin-case.js';
 import { packetCaseFlows, parsePacketCase, type PacketCase } from './packet-case.js';
 import { clusterRows } from './cluster.js';

@@ -8,7 +8,7 @@ import { congestionScene, isPauseOnly, parseCongestionCase } from '../../bench/c
 import { PeerRouting } from '../../bench/peer-routing.js';
 import { runAccuracyBench } from '../../bench/accuracy.js';
 import type { BenchRow } from '../../bench/row.js';
-import { runCongestion } from '../../src/simulator/flow/fluid/congestion-run.js';
+import { runCongestion } from '../../src/simulator/fluid/congestion-run.js';
 import { caseJson, CASES_DIR } from './cases.js';
 
 const parsed = (name: string) => parseCongestionCase(caseJson(`${name}.json`));

@@ -6,7 +6,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { congestionScene, parseCongestionCase } from '../../bench/congestion-case.js';
-import { runCongestion } from '../../src/simulator/flow/fluid/congestion-run.js';
+import { runCongestion } from '../../src/simulator/fluid/congestion-run.js';
 import { caseJson } from './cases.js';
 
 interface Recorded {

@@ -6,8 +6,8 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { congestionScene, parseCongestionCase } from '../../bench/congestion-case.js';
-import type { CongestionFlow, CongestionNetwork } from '../../src/simulator/flow/fluid/network.js';
-import { Equilibrium } from '../../src/simulator/flow/equilibrium/equilibrium.js';
+import type { CongestionFlow, CongestionNetwork } from '../../src/simulator/fluid/network.js';
+import { Equilibrium } from '../../src/simulator/congestion/equilibrium/equilibrium.js';
 import { clos, GBPS, longRun, reactionPoint, twin } from '../support/fluid-twin.js';
 import { caseJson } from './cases.js';
 

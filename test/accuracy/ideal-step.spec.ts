@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { fabricSettingsSchema } from '../../src/simulator/settings.js';
-import { FlowSimulator } from '../../src/simulator/flow/flow-simulator.js';
+import { FlowSimulator } from '../../src/simulator/flow-simulator.js';
 import { telemetrySchema } from '../../src/model/telemetry/settings.js';
 import { buildLeafSpine, leafSpineSchema } from '../../src/model/topology/builders/leaf-spine.js';
 import type { Topology } from '../../src/model/topology/model.js';

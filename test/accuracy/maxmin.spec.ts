@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from '../../bench/maxmin-case.js';
-import { runFlowList } from '../../src/simulator/flow/sharing/flow-list.js';
-import { MaxMin } from '../../src/simulator/flow/sharing/maxmin.js';
+import { runFlowList } from '../../src/simulator/rates/flow-list.js';
+import { MaxMin } from '../../src/simulator/rates/maxmin.js';
 import { caseJson, caseText } from './cases.js';
 
 describe('max-min sharing', () => {

@@ -5,7 +5,7 @@
  * it takes in, but for what waits in its queues and what its ports count as dropped. Counters of bytes are rounded down,
  * and those of packets say nothing of a packet's size, so each balance has its range.
  */
-import type { FlowSimulator } from '../../src/simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../src/simulator/flow-simulator.js';
 import { packetBytes } from '../../src/simulator/settings.js';
 
 export interface Imbalance {

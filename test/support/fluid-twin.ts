@@ -4,14 +4,14 @@
  * Built by hand as a two-tier Clos, or taken from a recorded case. `longRun` lets endless flows run in the fluid and
  * takes means over a window, which is what a steady state has to match.
  */
-import { runCongestion } from '../../src/simulator/flow/fluid/congestion-run.js';
+import { runCongestion } from '../../src/simulator/fluid/congestion-run.js';
 import type {
   CongestionFlow,
   CongestionNetwork,
   DcqcnSettings,
   MarkingCurve,
-} from '../../src/simulator/flow/fluid/network.js';
-import type { EquilibriumFlow, EquilibriumNetwork } from '../../src/simulator/flow/equilibrium/model.js';
+} from '../../src/simulator/fluid/network.js';
+import type { EquilibriumFlow, EquilibriumNetwork } from '../../src/simulator/congestion/equilibrium/model.js';
 
 export const GBPS = 1 / 8;
 

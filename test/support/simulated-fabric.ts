@@ -4,7 +4,7 @@
 import { createSimulatedFabric } from '../../src/drivers/simulated/create-simulated-fabric.js';
 import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
-import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow/flow-simulator.js';
+import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow-simulator.js';
 import { buildTopology } from '../../src/model/topology/topology-spec.js';
 import { buildJobs } from '../../src/model/workload/build-jobs.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/model/telemetry/series.js';

@@ -3,7 +3,7 @@
  *
  * Read from the simulator, which works thresholds out where the fabric file leaves them to the speed of the ports.
  */
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { CongestionDescription } from '../../fabric-api/fabric.js';
 
 export const congestionOf = (simulator: FlowSimulator): CongestionDescription => ({

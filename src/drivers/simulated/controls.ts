@@ -4,7 +4,7 @@
  * Every impairment acts on one setting of one element. The setting is what a real device would show: a port's admin
  * status, a cable, a filter, a power supply, a negotiated speed.
  */
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { Impairment, ImpairmentType } from '../../fabric-api/impairment.js';
 import { measured, twoValued, type Control } from './control.js';
 import { loadControl, stormControl } from './load-controls.js';

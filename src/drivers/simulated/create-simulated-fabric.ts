@@ -2,7 +2,7 @@
  * From a Fabric document to a simulator with jobs on it, in this process.
  */
 import { withPointer } from '../../core/problem.js';
-import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow/flow-simulator.js';
+import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow-simulator.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import type { FabricDefinition } from '../../fabric-api/definition.js';

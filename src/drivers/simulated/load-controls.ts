@@ -4,7 +4,7 @@
  * A load is known by its receiver and its name; what it sends is its value, so that it can be read back and started
  * again as it was. A load that has sent all it had to is still there until it is taken away.
  */
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import { nicId } from '../../core/elements.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Impairment } from '../../fabric-api/impairment.js';

@@ -6,7 +6,7 @@
  */
 import { deviceId } from '../../core/elements.js';
 import { InputError } from '../../core/problem.js';
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
 import { described, twoValued, type Control } from './control.js';

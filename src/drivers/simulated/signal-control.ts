@@ -1,8 +1,8 @@
 /**
  * The signal that a port sends, as a setting: `clean`, or its bit-error ratio, the share of lanes and the cause.
  */
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
-import { SIGNAL_CAUSES, type SignalCause, type SignalCondition } from '../../simulator/flow/plant/signals.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
+import { SIGNAL_CAUSES, type SignalCause, type SignalCondition } from '../../simulator/network/signals.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
 import type { Control } from './control.js';
 

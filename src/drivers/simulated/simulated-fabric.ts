@@ -7,7 +7,7 @@
  * caller saved.
  */
 import { InputError } from '../../core/problem.js';
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import type {

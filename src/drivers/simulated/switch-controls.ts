@@ -4,7 +4,7 @@
  * A switch that was never touched marks and pauses as the fabric's settings say for its ports, which reads as
  * `by port speed` and `as the fabric`. Where several impairments turn one setting, the last of them holds.
  */
-import type { FlowSimulator } from '../../simulator/flow/flow-simulator.js';
+import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
 import { described, type Control } from './control.js';
 import { switchOf } from '../../fabric-api/lookups.js';
