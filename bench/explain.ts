@@ -4,7 +4,7 @@
  * Each seed is one case: a fabric with jobs, how well it is watched, and a fault, two, or none. The same evidence goes to
  * the diagnosis and to three baselines, and one code grades them all. Cases that nobody felt are dropped and counted.
  */
-import type { BenchOutcome } from '../src/cli/bench-row.js';
+import type { BenchOutcome } from '../src/cli/commands/bench-row.js';
 import { caseOf } from './explain/corpus/case.js';
 import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
 import { LAB_NAMES, labOutcome } from './explain/lab/lab-rows.js';

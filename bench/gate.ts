@@ -6,7 +6,7 @@
  * upgrades that ship with the suite `pre-upgrade`. Time is that of a gate of twelve experiments and sixteen seeds on
  * 256 GPUs; and how much faster two threads, and two workers of a server, are than one.
  */
-import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
+import type { BenchOutcome, BenchRow } from '../src/cli/commands/bench-row.js';
 import { RunPool } from '../src/drill/gate/pool.js';
 import { drawPair, PAIR_CHANGES } from './gate/harmless-pairs.js';
 import { gateOfPair, type PairOutcome } from './gate/measure-pair.js';

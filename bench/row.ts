@@ -5,7 +5,7 @@
  * `value: null` and the reason: a bench skips nothing in silence.
  */
 
-import type { BenchRow } from '../src/cli/bench-row.js';
+import type { BenchRow } from '../src/cli/commands/bench-row.js';
 
 export type { BenchRow };
 

@@ -6,7 +6,7 @@
  * It takes a database of its own from an embedded server, and some minutes: what is measured is not speed.
  */
 import { fileURLToPath } from 'node:url';
-import type { BenchOutcome, BenchRow } from '../src/cli/bench-row.js';
+import type { BenchOutcome, BenchRow } from '../src/cli/commands/bench-row.js';
 import { keepAcknowledged, ownDatabase } from './own-database.js';
 import { measured } from './row.js';
 import { liveMonth, type MonthResult } from './schedules/month.js';

@@ -2,7 +2,7 @@
  * What the benchmark says in words beside its rows: kinds, calibration, where a baseline does better, and the worst cases
  * with the command that runs each of them again.
  */
-import type { BenchSection } from '../../src/cli/bench-row.js';
+import type { BenchSection } from '../../src/cli/commands/bench-row.js';
 import { BASELINE_NAMES } from './baselines/index.js';
 import { baselineTop1, counted, reliability, singles, top1, watchedWell, type Counted } from './figures.js';
 import type { CaseResult } from './measure-case.js';

@@ -7,7 +7,7 @@
  * server outlive a gate, so they are measured at their second gate, too, which asks for other runs than the first.
  */
 import { availableParallelism } from 'node:os';
-import type { BenchRow } from '../../src/cli/bench-row.js';
+import type { BenchRow } from '../../src/cli/commands/bench-row.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../src/documents/load.js';
 import { RunPool } from '../../src/drill/gate/pool.js';

@@ -1,6 +1,6 @@
 /** A worker as a process: says when it takes work, and ends with who started it. */
 import process from 'node:process';
-import { serveUntilSignal } from '../../src/cli/service.js';
+import { serveUntilSignal } from '../../src/cli/commands/service.js';
 import { loadConfig } from '../../src/system/config/config.js';
 
 process.once('disconnect', () => process.exit());

@@ -6,7 +6,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startApp } from '../../src/app/app.module.js';
-import { ApiClient } from '../../src/cli/api-client.js';
+import { ApiClient } from '../../src/cli/client/api-client.js';
 import { loadConfig } from '../../src/system/config/config.js';
 import { ownDatabase } from '../own-database.js';
 

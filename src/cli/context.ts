@@ -9,10 +9,10 @@ import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { loadConfig, type Config } from '../system/config/config.js';
 import { EXIT } from '../scoring/exit-codes.js';
-import { ApiClient } from './api-client.js';
-import { InterruptedError } from './failure.js';
-import { Interrupts } from './interrupts.js';
-import { commandFor, sameKeyMs } from './invocation.js';
+import { ApiClient } from './client/api-client.js';
+import { InterruptedError } from './terminal/failure.js';
+import { Interrupts } from './terminal/interrupts.js';
+import { commandFor, sameKeyMs } from './terminal/invocation.js';
 
 export interface ServerParts {
   /** Bring a worker along; default false. */

@@ -7,23 +7,23 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../scoring/exit-codes.js';
 import { VERSION } from '../system/version.js';
-import { addBenchCommand } from './bench.js';
+import { addBenchCommand } from './commands/bench.js';
 import { createContext, type CommandContext } from './context.js';
-import { addDiagnoseCommand } from './diagnose.js';
-import { printFailure } from './failure.js';
-import { addFabricsCommand } from './fabrics.js';
-import { addFaultsCommand } from './faults.js';
-import { addGameDaysCommand } from './game-days.js';
-import { addGateCommand } from './gate.js';
-import { examples } from './help.js';
-import { settleOutput, surviveLostOutput } from './lost-output.js';
-import { addParityCommand } from './parity.js';
-import { addPlanCommand } from './plan.js';
-import { addRunCommand } from './run.js';
-import { addRunsCommand } from './runs.js';
-import { addSchedulesCommand } from './schedules.js';
-import { addServeCommand } from './serve.js';
-import { addValidateCommand } from './validate.js';
+import { addDiagnoseCommand } from './commands/diagnose.js';
+import { printFailure } from './terminal/failure.js';
+import { addFabricsCommand } from './commands/fabrics.js';
+import { addFaultsCommand } from './commands/faults.js';
+import { addGameDaysCommand } from './commands/game-days.js';
+import { addGateCommand } from './commands/gate/gate.js';
+import { examples } from './terminal/help.js';
+import { settleOutput, surviveLostOutput } from './terminal/lost-output.js';
+import { addParityCommand } from './commands/parity/parity.js';
+import { addPlanCommand } from './commands/plan/plan.js';
+import { addRunCommand } from './commands/run.js';
+import { addRunsCommand } from './commands/runs.js';
+import { addSchedulesCommand } from './commands/schedules.js';
+import { addServeCommand } from './commands/serve.js';
+import { addValidateCommand } from './commands/validate.js';
 
 const EXAMPLES = [
   'run experiments/link-down.yaml',

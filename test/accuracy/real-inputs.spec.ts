@@ -5,7 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDefinitions } from '../../src/cli/definitions.js';
+import { readDefinitions } from '../../src/cli/files/definitions.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { importedFabric } from '../../src/documents/imported-fabric.js';
 import { loadFabric } from '../../src/documents/load.js';

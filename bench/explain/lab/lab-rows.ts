@@ -6,7 +6,7 @@
  */
 import { labBuilders } from '../../../src/drivers/catalog.js';
 import { EnvironmentError } from '../../../src/core/problem.js';
-import type { BenchSection } from '../../../src/cli/bench-row.js';
+import type { BenchSection } from '../../../src/cli/commands/bench-row.js';
 import { measured, unmeasured, type BenchRow, type Yardstick } from '../../row.js';
 import type { FaultClass } from '../corpus/fault-entry.js';
 import { drillLab, LAB_CASES, labOf, type LabCase, type LabResult } from './lab-drill.js';

@@ -1,0 +1,205 @@
+/**
+ * `parity FILE`: one experiment on the simulated twin and on the real fabric, predicted against measured, layer by layer.
+ *
+ * The real fabric is planned first, which changes nothing, and both then have their faults at the same elements. The twin
+ * runs first: a prediction that is made after the measurement is none.
+ */
+import { Option, type Command } from 'commander';
+import type { FabricDocument } from '../../../documents/fabric-document.js';
+import type { Loaded } from '../../../documents/load.js';
+import { quoteArgument } from '../../../reports/common/report.js';
+import { PARITY_FORMATS, parityFormat } from '../../../reports/catalog.js';
+import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
+import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../../../scoring/parity.js';
+import type { ApiClient } from '../../client/api-client.js';
+import { fetchFabric } from '../../client/check.js';
+import type { CommandContext } from '../../context.js';
+import { readExperiment, readFabricReference, resolveFabric, type ExperimentFile } from '../../files/definitions.js';
+import { InterruptedError } from '../../terminal/failure.js';
+import { collect, parseRepeat, parseSeed, seedsFrom } from '../../terminal/flags.js';
+import { follow } from '../../client/follow.js';
+import { examples } from '../../terminal/help.js';
+import { Interrupts } from '../../terminal/interrupts.js';
+import { sameKeyMs } from '../../terminal/invocation.js';
+import { deliverAll, parseOutputs, terminalLook } from '../../terminal/outputs.js';
+import { planBoth, type PlannedPair } from './parity-plan.js';
+import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
+import { predictingFabric, requireComparable } from './parity-twin.js';
+import { requireConfirmed, startRun } from '../run.js';
+
+interface ParityOptions {
+  fabric?: string;
+  twin?: string;
+  seed?: string;
+  repeat?: string;
+  confirm?: string;
+  output?: string[];
+}
+
+const EXAMPLES = [
+  'parity experiments/link-down.yaml --fabric linux-lab --confirm linux-lab',
+  'parity experiments/link-down.yaml --fabric linux-lab --confirm linux-lab --repeat 3 --output json=parity.json',
+  'parity experiments/link-down.yaml --fabric fabrics/new.yaml --twin fabrics/model.yaml',
+];
+
+const EXPLANATION = `
+A layer agrees within 25 % of what was measured, times within 100 ms in any case, polled ones as far as polls can tell.
+The grade is that of the worst layer: A within its tolerance, B within twice as much, C within four times, else D.
+Exits 0 where every layer is known and agrees, 1 where one differs, 3 where something is not known; a run that ended
+otherwise decides, as in run.`;
+
+export function addParityCommand(
+  program: Command,
+  act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
+): void {
+  program
+    .command('parity')
+    .argument('<file>', 'experiment file, or file#name')
+    .description('the same experiment on the simulated twin and on the real fabric, side by side')
+    .option('--fabric <ref>', 'the real fabric: a stored one’s name, a YAML path, or path#name')
+    .option('--twin <ref>', 'the fabric that predicts; the real one’s simulated twin when left out')
+    .option('--seed <n>', 'another seed')
+    .option('--repeat <n>', 'run n seeds in a row, upwards from the first, and compare medians')
+    .option('--confirm <fabric>', 'name of the real fabric, needed since it is real')
+    .addOption(
+      new Option(
+        '--output <format[=path]>',
+        `${PARITY_FORMATS.map(({ name }) => name).join(', ')}; with =path into a file; repeatable`,
+      ).argParser(collect),
+    )
+    .addHelpText('after', examples(EXAMPLES))
+    .addHelpText('after', EXPLANATION)
+    .action((file: string, options: ParityOptions) => act((context) => parity(file, options, context)));
+}
+
+async function parity(file: string, options: ParityOptions, context: CommandContext): Promise<ExitCode> {
+  const outputs = parseOutputs(options.output, context.path, (name) => parityFormat(name, '--output'));
+  const source = readExperiment(file, context.path);
+  const seeds = seedsOf(options, source);
+  const reference = resolveFabric(source, options.fabric, context.path);
+  const twin =
+    options.twin === undefined ? undefined : readFabricReference(options.twin, context.path, '--twin');
+  const local = 'document' in reference ? reference.document : undefined;
+  // what can be refused at once is, before a server is started
+  if (local !== undefined) checkFabrics(local, options);
+  const interrupts = new Interrupts(
+    { first: () => context.note('stopping; nothing was injected'), second: () => process.exit(EXIT.aborted) },
+    sameKeyMs(context.config),
+  );
+  try {
+    const result = await context.withServer(
+      async (client) => {
+        const real = local ?? (await fetchFabric(client, nameOf(reference), source, options.fabric));
+        checkFabrics(real, options);
+        const model = await predictingFabric(client, real, twin);
+        const check: Check = { client, source, real, twin: model, seeds, interrupts, context };
+        return compare(check);
+      },
+      { worker: true, interrupts },
+    );
+    const command = context.command(againArguments(file, options, seeds[0]));
+    const look = terminalLook(context);
+    deliverAll(
+      outputs,
+      (format, atTerminal) => format.render(result, { ...(atTerminal ? look : {}), command }),
+      context,
+    );
+    return EXITS[result.verdict];
+  } finally {
+    interrupts.close();
+  }
+}
+
+const EXITS = { agrees: EXIT.passed, differs: EXIT.failed, inconclusive: EXIT.inconclusive } as const;
+
+const nameOf = (reference: ReturnType<typeof resolveFabric>): string =>
+  'stored' in reference ? reference.stored : reference.document.value.metadata.name;
+
+function seedsOf({ seed, repeat }: ParityOptions, source: ExperimentFile): number[] {
+  const first = parseSeed(seed) ?? source.experiment.value.spec.seed;
+  return seedsFrom(first, repeat === undefined ? 1 : parseRepeat(repeat));
+}
+
+function checkFabrics(real: Loaded<FabricDocument>, { twin, confirm }: ParityOptions): void {
+  requireComparable(real, twin === undefined);
+  requireConfirmed(real.value, confirm);
+}
+
+interface Check {
+  client: ApiClient;
+  source: ExperimentFile;
+  real: Loaded<FabricDocument>;
+  twin: Loaded<FabricDocument>;
+  seeds: readonly number[];
+  interrupts: Interrupts;
+  context: CommandContext;
+}
+
+async function compare(check: Check): Promise<ParityResult> {
+  const { client, source, real, twin, seeds, context } = check;
+  const plans: PlannedPair[] = [];
+  for (const seed of seeds) plans.push(await planBoth({ ...check, seed, config: context.config }));
+  context.note(`predicting on ${twin.value.metadata.name}`);
+  const predicted = await runAll(check, twin, plans);
+  context.note(`measuring on ${real.value.metadata.name}`);
+  const measured = await runAll(check, real, plans);
+  const pairs: PairReadings[] = [];
+  for (const [at, plan] of plans.entries()) {
+    pairs.push(await readingsOf(client, plan, predicted[at], measured[at]));
+  }
+  const layers = compareLayers(
+    pairs.map((pair) => pair.predicted.readings),
+    pairs.map((pair) => pair.measured.readings),
+  );
+  const sides = {
+    predicted: pairs.map((pair) => pair.predicted),
+    measured: pairs.map((pair) => pair.measured),
+  };
+  const doubted = [...sides.predicted, ...sides.measured].some(({ doubts }) => doubts.length > 0);
+  const side = ({ value }: Loaded<FabricDocument>, runs: ParityResult['predicted']['runs']) => ({
+    ...{ fabric: value.metadata.name, driver: value.spec.driver, runs },
+  });
+  return {
+    experiment: source.experiment.value.metadata.name,
+    version: measured[0].scorecard.run.version,
+    predicted: side(twin, sides.predicted),
+    measured: side(real, sides.measured),
+    targets: plans.map(({ seed, targets }) => ({ seed, elements: targets })),
+    layers,
+    trust: trustIn(layers),
+    verdict: parityVerdict(layers, doubted),
+  };
+}
+
+/** @throws InterruptedError with its exit code when a run did not run its course: nothing may follow on such a fabric */
+async function runAll(
+  { client, interrupts, context }: Check,
+  fabric: Loaded<FabricDocument>,
+  plans: readonly PlannedPair[],
+): Promise<FinishedRun[]> {
+  const runs: FinishedRun[] = [];
+  for (const { pinned, seed } of plans) {
+    if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
+    const run = await startRun(client, pinned, { document: fabric }, seed);
+    const code = await follow(client, run, interrupts, context);
+    if (code !== EXIT.passed && code !== EXIT.failed && code !== EXIT.inconclusive) {
+      context.note(`nothing is compared; look at it with: ${context.command(`runs show ${run.id}`)}`);
+      throw new InterruptedError(code);
+    }
+    runs.push({ id: run.id, scorecard: await client.json('GET', `/v1/runs/${run.id}/scorecard`) });
+  }
+  return runs;
+}
+
+function againArguments(file: string, options: ParityOptions, seed: number): string {
+  const flag = (name: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [name, quoteArgument(value)];
+  return [
+    ...['parity', quoteArgument(file)],
+    ...flag('--fabric', options.fabric),
+    ...flag('--twin', options.twin),
+    ...['--seed', String(seed)],
+    ...flag('--repeat', options.repeat),
+    ...flag('--confirm', options.confirm),
+  ].join(' ');
+}

@@ -1,0 +1,256 @@
+/**
+ * `run FILE`: one experiment from file to scorecard.
+ *
+ * Everything that can be checked is checked before a server is started or told anything, so that a mistake costs a
+ * moment and leaves nothing behind.
+ */
+import type { Command } from 'commander';
+import { randomUUID } from 'node:crypto';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import type { Loaded } from '../../documents/load.js';
+import { parsePace } from '../../fabric-api/pace.js';
+import { EnvironmentError, InputError, type InputIssue } from '../../core/problem.js';
+import { repeatsJson, repeatsText } from '../../reports/common/repeats.js';
+import { quoteArgument } from '../../reports/common/report.js';
+import { EXIT, worstExit, type ExitCode } from '../../scoring/exit-codes.js';
+import { repeatedFigures } from '../../scoring/repeats.js';
+import type { Scorecard } from '../../scoring/scorecard.js';
+import type { ApiClient, RunView } from '../client/api-client.js';
+import { fetchFabric, planHere } from '../client/check.js';
+import type { CommandContext } from '../context.js';
+import { readExperiment, resolveFabric, type ExperimentFile, type FabricReference } from '../files/definitions.js';
+import { InterruptedError, ProblemError } from '../terminal/failure.js';
+import { parseChoice, parseRepeat, parseSeed, seedsFrom } from '../terminal/flags.js';
+import { follow } from '../client/follow.js';
+import { examples } from '../terminal/help.js';
+import { Interrupts } from '../terminal/interrupts.js';
+import { sameKeyMs } from '../terminal/invocation.js';
+import {
+  deliverAll,
+  parseOutputs,
+  parseReportOutputs,
+  reportOption,
+  terminalLook,
+  writeOutputs,
+} from '../terminal/outputs.js';
+
+interface RunOptions {
+  fabric?: string;
+  seed?: string;
+  output?: string[];
+  confirm?: string;
+  repeat?: string;
+  pace?: string;
+}
+
+/** All that is needed to start. */
+interface Drill {
+  source: ExperimentFile;
+  fabric: FabricReference;
+  seed?: number;
+  options: RunOptions;
+  /** Writes what came out of one run, or of several seeds. */
+  report: (scorecards: readonly Scorecard[]) => void;
+  /** Seeds to run, one after another; undefined is the experiment's own. */
+  seeds: readonly (number | undefined)[];
+}
+
+const EXAMPLES = [
+  'run experiments/link-down.yaml',
+  'run experiments/link-down.yaml --seed 8 --output text --output json=result.json --output junit=result.xml',
+  'run experiments/link-down.yaml --fabric spectrum',
+  'run experiments/link-down.yaml --repeat 10 --output json=seeds.json',
+  'run experiments/link-down.yaml --pace 1x',
+  'run mine.yaml#second --fabric fabrics/lab.yaml#small',
+];
+
+export function addRunCommand(
+  program: Command,
+  act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
+): void {
+  program
+    .command('run')
+    .argument('<file>', 'experiment file, or file#name')
+    .description('one experiment from file to scorecard')
+    .option('--fabric <ref>', 'run on another fabric: a stored one’s name, a YAML path, or path#name')
+    .option('--seed <n>', 'another seed')
+    .addOption(reportOption())
+    .option('--repeat <n>', 'run n seeds in a row, upwards from the first: medians with confidence intervals')
+    .option('--pace <pace>', 'keep a simulated fabric to the wall clock: 1x, or 10x ten times as fast')
+    .option('--confirm <fabric>', 'name of the fabric, needed when it is a real one')
+    .addHelpText('after', examples(EXAMPLES))
+    .addHelpText(
+      'after',
+      '\nCtrl-C reverts everything and ends with 4; a second Ctrl-C leaves at once, with 5.',
+    )
+    .action((file: string, options: RunOptions) => act((context) => runExperiment(file, options, context)));
+}
+
+async function runExperiment(file: string, options: RunOptions, context: CommandContext): Promise<ExitCode> {
+  const seed = parseSeed(options.seed);
+  if (options.pace !== undefined && parsePace(options.pace) === undefined) {
+    throw InputError.at('--pace', `"${options.pace}" is no pace; write 1x to 1000x`, 'as in --pace 1x');
+  }
+  const repeat = options.repeat === undefined ? undefined : parseRepeat(options.repeat);
+  const write = repeat === undefined ? reportOne(options, context) : reportSeveral(options, context);
+  const source = readExperiment(file, context.path);
+  const fabric = resolveFabric(source, options.fabric, context.path);
+  const first = seed ?? source.experiment.value.spec.seed;
+  const seeds = repeat === undefined ? [seed] : seedsFrom(first, repeat);
+  const drill: Drill = { source, fabric, seed, options, seeds, report: (cards) => write(source, cards) };
+  if ('document' in fabric) await check(drill, fabric.document, context);
+  const interrupts = new Interrupts(
+    {
+      first: () => context.note('stopping; nothing was injected'),
+      second: () => process.exit(EXIT.aborted),
+    },
+    sameKeyMs(context.config),
+  );
+  try {
+    return await context.withServer((client) => drillOn(client, drill, interrupts, context), {
+      worker: true,
+      interrupts,
+    });
+  } finally {
+    interrupts.close();
+  }
+}
+
+async function drillOn(
+  client: ApiClient,
+  drill: Drill,
+  interrupts: Interrupts,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { source, fabric, options } = drill;
+  if ('stored' in fabric) {
+    await check(drill, await fetchFabric(client, fabric.stored, source, options.fabric), context);
+  }
+  const codes: ExitCode[] = [];
+  const scorecards: Scorecard[] = [];
+  for (const seed of drill.seeds) {
+    if (interrupts.interrupted) {
+      if (codes.length === 0) throw new InterruptedError(EXIT.aborted);
+      codes.push(EXIT.aborted);
+      break;
+    }
+    const run = await startRun(client, source, fabric, seed, options.pace);
+    codes.push(await follow(client, run, interrupts, context));
+    scorecards.push(await client.json<Scorecard>('GET', `/v1/runs/${run.id}/scorecard`));
+  }
+  drill.report(scorecards);
+  const last = scorecards[scorecards.length - 1].run.id;
+  context.note(`next: ${context.command(`runs show ${last}`)}`);
+  return worstExit(codes);
+}
+
+/** A simulated fabric needs no confirmation; a real one is named twice, so that no typing slip breaks a cluster. */
+async function check(
+  { source, seed, options }: Drill,
+  fabric: Loaded<FabricDocument>,
+  { config }: CommandContext,
+): Promise<void> {
+  requireConfirmed(fabric.value, options.confirm);
+  const { metadata, spec } = fabric.value;
+  if (spec.driver !== 'simulated' && options.pace !== undefined) {
+    throw InputError.at('--pace', `"${metadata.name}" is a real fabric: it has the pace it has`);
+  }
+  // a real fabric may be in reach of the server alone
+  if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
+}
+
+/** @throws InputError at --confirm unless it has the name of a real fabric, or names no other than a simulated one */
+export function requireConfirmed({ metadata, spec }: FabricDocument, confirm: string | undefined): void {
+  if (confirm === metadata.name) return;
+  if (spec.driver !== 'simulated') {
+    throw InputError.at('--confirm', `"${metadata.name}" is a real fabric`, `add --confirm ${metadata.name}`);
+  }
+  if (confirm === undefined) return;
+  // whoever names a real fabric here and forgot --fabric would take the simulation's pass for the fabric's
+  throw InputError.at(
+    '--confirm',
+    `"${confirm}" is not what this runs on, which is the simulated "${metadata.name}"`,
+    `add --fabric ${quoteArgument(confirm)}, or leave --confirm out`,
+  );
+}
+
+/** Has the server run an experiment. @throws InputError with the lines of what it finds wrong in the experiment */
+export async function startRun(
+  client: ApiClient,
+  source: ExperimentFile,
+  fabric: FabricReference,
+  seed: number | undefined,
+  pace?: string,
+): Promise<RunView> {
+  const choice = fabricChoice(fabric);
+  try {
+    const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
+    const body = {
+      fabric: choice,
+      ...(seed === undefined ? {} : { seed }),
+      ...(pace === undefined ? {} : { pace }),
+    };
+    return await client.json<RunView>('POST', `/v1/experiments/${experiment.id}/runs`, body, {
+      'idempotency-key': randomUUID(),
+    });
+  } catch (error) {
+    throw located(error, source);
+  }
+}
+
+/** A fabric as a request names it. */
+export const fabricChoice = (fabric: FabricReference): unknown =>
+  'stored' in fabric ? fabric.stored : fabric.document.source;
+
+/** Gives the server's findings about the experiment the file and line they have here. */
+export function located(error: unknown, source: ExperimentFile): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  // the fabric is in no state for a run, such as after a failed undo
+  if (error.status === 409) return new EnvironmentError(error.message, error.problem.hint);
+  if (error.problem.errors === undefined) return error;
+  return new InputError(
+    source.experiment.locate(
+      error.problem.errors.map(({ file: _, line: __, column: ___, ...issue }): InputIssue => issue),
+    ),
+  );
+}
+
+/** The arguments that do the same again; `on` is the fabric that it was done on, by its own name. */
+export function replayArguments(
+  source: ExperimentFile,
+  on: { fabric: string; driver: string },
+  fabric?: string,
+  seed?: number,
+): string {
+  return [
+    'run',
+    quoteArgument(source.reference),
+    ...(fabric === undefined ? [] : ['--fabric', quoteArgument(fabric)]),
+    ...(seed === undefined ? [] : ['--seed', String(seed)]),
+    ...(on.driver === 'simulated' ? [] : ['--confirm', quoteArgument(on.fabric)]),
+  ].join(' ');
+}
+
+type Write = (source: ExperimentFile, scorecards: readonly Scorecard[]) => void;
+
+/** Looks at the outputs now, before anything has been run. */
+function reportOne(options: RunOptions, context: CommandContext): Write {
+  const outputs = parseReportOutputs(options.output, context.path);
+  return (source, [scorecard]) => {
+    const again = replayArguments(source, scorecard.run, options.fabric, scorecard.run.seed);
+    const reproduceCommand = context.command(again);
+    writeOutputs(outputs, scorecard, { ...terminalLook(context), reproduceCommand }, context);
+  };
+}
+
+function reportSeveral(options: RunOptions, context: CommandContext): Write {
+  const outputs = parseOutputs(options.output, context.path, (name) =>
+    parseChoice('--output', name, ['text', 'json']),
+  );
+  return (_, runs) => {
+    const all = { runs, figures: repeatedFigures(runs.map(({ scores }) => scores)) };
+    const render = (format: string, atTerminal: boolean): string =>
+      format === 'json' ? repeatsJson(all) : repeatsText(all, atTerminal ? terminalLook(context) : {});
+    deliverAll(outputs, render, context);
+  };
+}

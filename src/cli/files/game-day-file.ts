@@ -1,0 +1,165 @@
+/**
+ * A game day named on the command line, with the experiments and fabrics that it names: read here and sent along, so that
+ * a blind day needs nothing that others could read from the store.
+ */
+import { dirname, resolve } from 'node:path';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import { labelOf, type GameDay, type StageExperimentSpec } from '../../documents/game-day.js';
+import type { Loaded, LoadedFile } from '../../documents/load.js';
+import { canonicalJson } from '../../system/digest.js';
+import { InputError, type InputIssue } from '../../core/problem.js';
+import {
+  looksLikePath,
+  pick,
+  readDefinitions,
+  readExperiment,
+  readFabricReference,
+  resolveFabric,
+  splitReference,
+  type ExperimentFile,
+  type FabricReference,
+} from './definitions.js';
+
+type ToPath = (path: string) => string;
+
+export interface GameDayFile {
+  gameDay: Loaded<GameDay>;
+  /** The documents to send, YAML. */
+  text: string;
+  /** Fabrics that come along. */
+  fabrics: FabricDocument[];
+  /** What is named by the name of something stored. */
+  stored: { experiment?: string; fabric?: string }[];
+}
+
+/** `FILE` or `FILE#name` to a game day. @throws InputError with the line of what can't be found or is wrong */
+export function readGameDay(reference: string, toPath: ToPath): GameDayFile {
+  const { file, name } = splitReference(reference, toPath);
+  const loaded = readDefinitions(toPath(file), file);
+  const gameDay = pick(loaded.gameDays, name, file, 'GameDay', loaded);
+  const fromDay: ToPath = (path) => resolve(dirname(toPath(file)), path);
+  const along = new Map<string, Loaded<{ kind: string; metadata: { name: string } }>>();
+  const issues: InputIssue[] = [];
+  const stored: GameDayFile['stored'] = [];
+  const stages = gameDay.value.spec.stages.map((stage, at) =>
+    stage.experiments.map((item, index) => {
+      const pointer = `/spec/stages/${at}/experiments/${index}`;
+      try {
+        return bringAlong(item, { file, loaded, toPath, fromDay, along, stored });
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        issues.push(...atLine(gameDay, pointer, error));
+        return {};
+      }
+    }),
+  );
+  if (issues.length > 0) throw new InputError(issues);
+  const documents = [rewritten(gameDay, stages), ...[...along.values()].map(({ source }) => source)];
+  return {
+    gameDay,
+    text: documents.map((document) => JSON.stringify(document, null, 2)).join('\n---\n'),
+    fabrics: [...along.values()].flatMap(({ value }) =>
+      value.kind === 'Fabric' ? [value as FabricDocument] : [],
+    ),
+    stored,
+  };
+}
+
+interface Around {
+  file: string;
+  loaded: LoadedFile;
+  toPath: ToPath;
+  fromDay: ToPath;
+  along: Map<string, Loaded<{ kind: string; metadata: { name: string } }>>;
+  stored: GameDayFile['stored'];
+}
+
+/** What the item says once its documents stand beside it. */
+function bringAlong(item: StageExperimentSpec, around: Around): Partial<StageExperimentSpec> {
+  const source = experimentOf(item.experiment, around);
+  if (source !== undefined) add(around.along, source.file.experiment);
+  const fabric = fabricOf(item, source, around);
+  if (fabric !== undefined && 'document' in fabric) add(around.along, fabric.document);
+  const isStored = fabric !== undefined && 'stored' in fabric;
+  if (source === undefined || isStored) {
+    around.stored.push({
+      ...(source === undefined ? { experiment: item.experiment } : {}),
+      ...(isStored ? { fabric: fabric.stored } : {}),
+    });
+  }
+  const named =
+    fabric === undefined
+      ? undefined
+      : 'stored' in fabric
+        ? fabric.stored
+        : fabric.document.value.metadata.name;
+  return {
+    name: labelOf(item),
+    experiment: source?.file.experiment.value.metadata.name ?? item.experiment,
+    ...(named === undefined ? {} : { fabric: named }),
+  };
+}
+
+/** @returns undefined for a stored one */
+function experimentOf(
+  named: string,
+  { file, loaded, toPath, fromDay }: Around,
+): { file: ExperimentFile; toPath: ToPath } | undefined {
+  const beside = loaded.experiments.find(({ value }) => value.metadata.name === named);
+  if (beside !== undefined) {
+    const own = { reference: `${file}#${named}`, file, experiment: beside, fabrics: loaded.fabrics };
+    return { file: own, toPath };
+  }
+  if (!looksLikePath(splitReference(named, fromDay).file)) return undefined;
+  return { file: readExperiment(named, fromDay), toPath: fromDay };
+}
+
+function fabricOf(
+  { fabric }: StageExperimentSpec,
+  source: { file: ExperimentFile; toPath: ToPath } | undefined,
+  { loaded, fromDay }: Around,
+): FabricReference | undefined {
+  if (fabric === undefined) {
+    return source === undefined ? undefined : resolveFabric(source.file, undefined, source.toPath);
+  }
+  const beside = loaded.fabrics.find(({ value }) => value.metadata.name === fabric);
+  return beside === undefined ? readFabricReference(fabric, fromDay) : { document: beside };
+}
+
+/** @throws InputError where two files have different documents of one name */
+function add(along: Around['along'], document: Loaded<{ kind: string; metadata: { name: string } }>): void {
+  const { kind, metadata } = document.value;
+  const key = `${kind} ${metadata.name}`;
+  const known = along.get(key);
+  if (known !== undefined && canonicalJson(known.source) !== canonicalJson(document.source)) {
+    throw InputError.at(
+      '',
+      `two different documents of kind ${kind} are named "${metadata.name}"`,
+      'rename one',
+    );
+  }
+  along.set(key, document);
+}
+
+function rewritten({ source }: Loaded<GameDay>, stages: readonly Partial<StageExperimentSpec>[][]): unknown {
+  const day = source as { spec: { stages: { experiments: object[] }[] } };
+  return {
+    ...day,
+    spec: {
+      ...day.spec,
+      stages: day.spec.stages.map((stage, at) => ({
+        ...stage,
+        experiments: stage.experiments.map((item, index) => ({ ...item, ...stages[at][index] })),
+      })),
+    },
+  };
+}
+
+/** A mistake in another file keeps its place there; any other, such as a file that is not there, is one of the item that names it. */
+const atLine = (gameDay: Loaded<GameDay>, pointer: string, { issues }: InputError): InputIssue[] =>
+  issues.flatMap(({ file, ...issue }) => {
+    if (issue.line !== undefined) return [{ ...issue, file }];
+    const message = file === undefined ? issue.message : `${file}: ${issue.message}`;
+    const key = issue.pointer === '--fabric' ? 'fabric' : 'experiment';
+    return gameDay.locate([{ ...issue, message, pointer: `${pointer}/${key}` }]);
+  });
