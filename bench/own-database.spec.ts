@@ -9,7 +9,7 @@ const SOURCE = `
 import { join } from 'node:path';
 import { ownDatabase } from './bench/own-database.js';
 import { guardStart } from './src/cli/early-signals.js';
-import { findPostmaster } from './src/platform/database/embedded/postmaster.js';
+import { findPostmaster } from './src/store/database/embedded/postmaster.js';
 
 guardStart();
 await ownDatabase(async ({ home }) => {

@@ -5,13 +5,7 @@
  * be shown; between the pieces the event loop runs.
  */
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
-import {
-  advancesTime,
-  keepsTime,
-  watchesJobs,
-  type Fabric,
-  type JobBoundary,
-} from '../fabric-api/fabric.js';
+import { advancesTime, keepsTime, watchesJobs, type Fabric, type JobBoundary } from '../fabric-api/fabric.js';
 
 export interface Pacer {
   readonly nowNs: number;

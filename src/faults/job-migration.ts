@@ -13,7 +13,13 @@ import { InputError } from '../core/problem.js';
 import type { Impairment } from '../fabric-api/impairment.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import type { Topology } from '../model/topology/model.js';
-import { movedPlacement, ranksByHost, spareHosts, whyNoSpare, type GpuUse } from '../model/workload/spares.js';
+import {
+  movedPlacement,
+  ranksByHost,
+  spareHosts,
+  whyNoSpare,
+  type GpuUse,
+} from '../model/workload/spares.js';
 import type { CompiledFault, FaultContext, FaultKind, Symptom } from './fault.js';
 import { deviceOf, elementTruth } from './parts.js';
 

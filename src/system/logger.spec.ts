@@ -14,7 +14,7 @@ function collect(logLevel: 'info' | 'debug'): { lines: () => Record<string, unkn
 
 test('logs go to stderr and never to stdout, which belongs to results', async () => {
   const program = compileProgram(`
-import { createLogger } from '../platform/logging/src/platform/logging/logger.js';
+import { createLogger } from './src/system/logger.js';
 createLogger({ logLevel: 'info' }).info('to stderr');
 console.log('to stdout');
 `);

@@ -9,7 +9,7 @@ import { EnvironmentError } from '../core/problem.js';
 export function programPath(name: string, module: string): string {
   const beside = fileURLToPath(new URL(`./${name}.js`, module));
   if (existsSync(beside)) return beside;
-  const built = beside.replace(/\/src\/fabrics\//, '/dist/src/fabrics/');
+  const built = beside.replace(/\/src\/drivers\//, '/dist/src/drivers/');
   if (existsSync(built)) return built;
   throw new EnvironmentError(`the program ${name} is not built`, 'run npm run build');
 }

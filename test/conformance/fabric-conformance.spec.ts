@@ -5,17 +5,9 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FABRIC_DRIVERS, openFabric } from '../../src/drivers/catalog.js';
-import {
-  DRIVER_NAMES,
-  fabricSpecSchema,
-  type FabricDefinition,
-} from '../../src/fabric-api/definition.js';
+import { DRIVER_NAMES, fabricSpecSchema, type FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
-import {
-  impairedElement,
-  impairmentSchema,
-  type ImpairmentType,
-} from '../../src/fabric-api/impairment.js';
+import { impairedElement, impairmentSchema, type ImpairmentType } from '../../src/fabric-api/impairment.js';
 import { InputError } from '../../src/core/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';

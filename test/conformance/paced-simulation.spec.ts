@@ -39,7 +39,7 @@ describe('a paced simulation', () => {
   const opened: PacedFabric[] = [];
 
   beforeAll(() => {
-    program = compileProgram(`import './src/fabrics/simulated/paced/program.js';`);
+    program = compileProgram(`import './src/drivers/simulated/paced/program.js';`);
     folder = mkdtempSync(join(tmpdir(), 'fd-'));
     processes = new PacedProcesses(() => folder);
   });

@@ -25,16 +25,16 @@ const PATIENCE_MS = 120_000;
 
 // the last line is never run: it has the program of paced simulations compiled too
 const SERVER = `
-  import { serveUntilSignal } from './src/cli/service.js';
-  import { loadConfig } from './src/platform/config/config.js';
+  import { serveUntilSignal } from './src/cli/commands/service.js';
+  import { loadConfig } from './src/system/config/config.js';
   await serveUntilSignal(loadConfig(), { api: true, worker: JSON.parse(process.argv[2]) }, (url) =>
     process.stdout.write(url + '\\n'),
   );
-  if (Number.isNaN(1)) await import('./src/fabrics/simulated/paced/program.js');
+  if (Number.isNaN(1)) await import('./src/drivers/simulated/paced/program.js');
 `;
 // what `fabrics running` and `fabrics log` ask, in the surroundings of the servers
 const LOOK = `
-  import { fabricProcesses } from './src/fabrics/catalog.js';
+  import { fabricProcesses } from './src/drivers/catalog.js';
   const [processes] = fabricProcesses();
   const found = await processes.list();
   const logs = found.map(({ instance }) => processes.log(instance).trim().split('\\n').map((line) => JSON.parse(line)));

@@ -55,14 +55,14 @@ const DRAIN: Impairment = { type: 'host-drain', device: 'device:host-5' };
 
 /** Opens the fabric, drains a host for a while, and is killed before it can take that back. */
 const DRAINS = `
-import { openFabric } from './src/fabrics/catalog.js';
+import { openFabric } from './src/drivers/catalog.js';
 const [document, impairment] = process.argv.slice(2).map((word) => JSON.parse(word));
 const fabric = await openFabric(document, 1);
 await fabric.apply('run/0', impairment, 1e9);
 console.log('in place');
 setInterval(() => undefined, 1000);
 // a program that a lab starts, to be compiled with the rest
-if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js');
+if (process.argv.length === 0) await import('./src/drivers/linux/job/worker.js');
 `;
 
 (why === undefined ? describe : describe.skip)('a lab whose jobs are Slurm’s', () => {

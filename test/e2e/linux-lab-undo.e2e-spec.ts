@@ -48,14 +48,14 @@ const open = (): Promise<Fabric> =>
 
 /** Opens the lab, applies what it is given as JSON for so many ns, and stays. */
 const PROGRAM = `
-import { openFabric } from './src/fabrics/catalog.js';
+import { openFabric } from './src/drivers/catalog.js';
 const [definition, holdNs, ...impairments] = process.argv.slice(2).map((word) => JSON.parse(word));
 const fabric = await openFabric({ metadata: { name: definition.name }, spec: definition.spec }, 1);
 for (const [index, impairment] of impairments.entries()) await fabric.apply('run/' + index, impairment, holdNs);
 console.log('in place');
 setInterval(() => undefined, 1000);
 // programs that a lab starts, to be compiled with the rest
-if (process.argv.length === 0) await import('./src/fabrics/linux/job/worker.js');
+if (process.argv.length === 0) await import('./src/drivers/linux/job/worker.js');
 `;
 
 (why === undefined ? describe : describe.skip)('a lab of Linux namespaces', () => {

@@ -59,7 +59,7 @@ beforeAll(() => {
   );
   // threads are started by path, so only the compiled file tells where they begin
   program = compileProgram(
-    `import './src/cli.js';\nif (Number.isNaN(1)) await import('./src/gates/conduct/side-worker.js');\n`,
+    `import './src/cli.js';\nif (Number.isNaN(1)) await import('./src/drill/gate/side-worker.js');\n`,
   );
   const command = join(folder, 'bin/fabricdrill');
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program.folder}/src/cli.js" "$@"\n`);

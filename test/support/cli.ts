@@ -34,9 +34,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 if (Number.isNaN(1)) {
   await import('./src/cli.js');
-  await import('./src/fabrics/linux/job/worker.js');
-  await import('./src/fabrics/linux/telemetry/watcher.js');
-  await import('./src/fabrics/linux/traffic/load.js');
+  await import('./src/drivers/linux/job/worker.js');
+  await import('./src/drivers/linux/telemetry/watcher.js');
+  await import('./src/drivers/linux/traffic/load.js');
   await import('./bench/flow.js');
   await import('./bench/accuracy.js');
   await import('./bench/explain.js');

@@ -11,7 +11,10 @@ import type {
   DcqcnSettings,
   MarkingCurve,
 } from '../../src/simulator/fluid/network.js';
-import type { EquilibriumFlow, EquilibriumNetwork } from '../../src/simulator/congestion/equilibrium/model.js';
+import type {
+  EquilibriumFlow,
+  EquilibriumNetwork,
+} from '../../src/simulator/congestion/equilibrium/model.js';
 
 export const GBPS = 1 / 8;
 

@@ -12,8 +12,8 @@ export const SHORT_TIMES = { leaseMs: 2500, heartbeatMs: 100, sweepMs: 200 };
 
 const SOURCE = `
   import { once } from 'node:events';
-  import { serveUntilSignal } from './src/cli/service.js';
-  import { loadConfig } from './src/platform/config/config.js';
+  import { serveUntilSignal } from './src/cli/commands/service.js';
+  import { loadConfig } from './src/system/config/config.js';
   import { outsideFabrics } from './test/support/outside-fabric.js';
 
   const [world, times] = process.argv.slice(2);

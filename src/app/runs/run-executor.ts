@@ -17,11 +17,7 @@ import type { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
 import { statedObjectives } from '../../documents/experiment.js';
 import { EXIT, exitCodeOf } from '../../scoring/exit-codes.js';
-import {
-  experimentFromStored,
-  fabricFromStored,
-  withJobsAsWritten,
-} from '../../documents/stored.js';
+import { experimentFromStored, fabricFromStored, withJobsAsWritten } from '../../documents/stored.js';
 import { encodedParts, EVIDENCE_FORMAT } from '../../store/evidence/arrow.js';
 import { EvidenceFile } from '../../store/evidence/evidence-file.js';
 import { lookEveryFewSeconds } from '../../store/evidence/live-evidence.js';

@@ -128,7 +128,7 @@ function casesDirOf(name: BenchName, asked: string | undefined, context: Command
   if (bench.drawn === true && asked !== undefined) {
     throw InputError.at('--cases', `the bench ${name} draws its cases from seeds`, 'use --seeds and --only');
   }
-  const casesDir = asked === undefined ? fromHere('../../../test/accuracy/cases') : context.path(asked);
+  const casesDir = asked === undefined ? fromHere('../../../../test/accuracy/cases') : context.path(asked);
   if (bench.drawn !== true && (!existsSync(casesDir) || !statSync(casesDir).isDirectory())) {
     throw InputError.at('--cases', `there is no folder ${asked ?? casesDir}`, 'name a folder of case files');
   }
@@ -157,7 +157,7 @@ type RunBench = (request: BenchRequest) => BenchResult | Promise<BenchResult>;
 
 async function load(name: BenchName): Promise<RunBench> {
   const { file, run } = BENCHES[name];
-  const path = fromHere(`../../${file}`);
+  const path = fromHere(`../../../${file}`);
   if (!existsSync(path)) {
     throw new EnvironmentError(`the bench ${name} is not part of this installation`, `looked for ${path}`);
   }

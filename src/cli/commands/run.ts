@@ -18,7 +18,12 @@ import type { Scorecard } from '../../scoring/scorecard.js';
 import type { ApiClient, RunView } from '../client/api-client.js';
 import { fetchFabric, planHere } from '../client/check.js';
 import type { CommandContext } from '../context.js';
-import { readExperiment, resolveFabric, type ExperimentFile, type FabricReference } from '../files/definitions.js';
+import {
+  readExperiment,
+  resolveFabric,
+  type ExperimentFile,
+  type FabricReference,
+} from '../files/definitions.js';
 import { InterruptedError, ProblemError } from '../terminal/failure.js';
 import { parseChoice, parseRepeat, parseSeed, seedsFrom } from '../terminal/flags.js';
 import { follow } from '../client/follow.js';

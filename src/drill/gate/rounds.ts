@@ -8,7 +8,12 @@ import { Comparison } from '../../comparison/comparison.js';
 import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { countDifferences, specDifferences } from '../../comparison/differences.js';
 import type { SeedRuns } from '../../comparison/pairs.js';
-import { worstVerdict, type CellResult, type GateResult, type ObjectiveVerdict } from '../../comparison/result.js';
+import {
+  worstVerdict,
+  type CellResult,
+  type GateResult,
+  type ObjectiveVerdict,
+} from '../../comparison/result.js';
 import type { SuiteObjective } from '../../comparison/suite-objective.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { effectNotes } from './effects.js';

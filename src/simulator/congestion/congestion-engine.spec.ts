@@ -4,13 +4,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Conservation } from '../../../test/support/conservation.js';
-import {
-  bytesOf,
-  flowSimulator,
-  nicOf,
-  twoJobs,
-  valueAt,
-} from '../../../test/support/simulated-fabric.js';
+import { bytesOf, flowSimulator, nicOf, twoJobs, valueAt } from '../../../test/support/simulated-fabric.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import type { FlowSimulator } from '../flow-simulator.js';
 

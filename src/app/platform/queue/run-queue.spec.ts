@@ -11,7 +11,7 @@ jest.setTimeout(60_000);
 
 /** A worker that takes a run and never ends it. */
 const STUCK_WORKER = `
-import { openRunQueue } from '../../../platform/queue/src/platform/queue/run-queue.js';
+import { openRunQueue } from './src/app/platform/queue/run-queue.js';
 const [databaseUrl, redisUrl] = process.argv.slice(2);
 const queue = await openRunQueue({ redisUrl: redisUrl || undefined }, databaseUrl!, () => undefined);
 await queue.worker(async (runId) => {

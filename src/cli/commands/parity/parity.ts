@@ -14,7 +14,12 @@ import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../../
 import type { ApiClient } from '../../client/api-client.js';
 import { fetchFabric } from '../../client/check.js';
 import type { CommandContext } from '../../context.js';
-import { readExperiment, readFabricReference, resolveFabric, type ExperimentFile } from '../../files/definitions.js';
+import {
+  readExperiment,
+  readFabricReference,
+  resolveFabric,
+  type ExperimentFile,
+} from '../../files/definitions.js';
 import { InterruptedError } from '../../terminal/failure.js';
 import { collect, parseRepeat, parseSeed, seedsFrom } from '../../terminal/flags.js';
 import { follow } from '../../client/follow.js';

@@ -23,7 +23,7 @@ const AS_ROOT = process.getuid?.() === 0;
 const MEMBER = `
 import { createInterface } from 'node:readline';
 import { ensureData } from './cluster.js';
-import { joinEmbeddedServer } from '../../../platform/database/embedded/src/platform/database/embedded/embedded-server.js';
+import { joinEmbeddedServer } from './src/store/database/embedded/embedded-server.js';
 const server = await joinEmbeddedServer(process.argv[2]!);
 console.log(server.url);
 for await (const line of createInterface({ input: process.stdin })) {

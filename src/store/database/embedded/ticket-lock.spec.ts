@@ -16,7 +16,7 @@ afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 const CONTENDER = `
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTicketLock } from '../../../platform/database/embedded/src/platform/database/embedded/ticket-lock.js';
+import { withTicketLock } from './src/store/database/embedded/ticket-lock.js';
 const [folder, rounds] = [process.argv[2]!, Number(process.argv[3])];
 for (let round = 0; round < rounds; round++) {
   await withTicketLock(folder + '/lock', async () => {
@@ -29,7 +29,7 @@ console.log('done');
 `;
 
 const HOLDER = `
-import { withTicketLock } from '../../../platform/database/embedded/src/platform/database/embedded/ticket-lock.js';
+import { withTicketLock } from './src/store/database/embedded/ticket-lock.js';
 await withTicketLock(process.argv[2]!, async () => {
   console.log('in');
   await new Promise((resolve) => setTimeout(resolve, 60_000));
