@@ -4,10 +4,10 @@
 import { elementName } from '../core/elements.js';
 import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
-import type { Context } from './features/context.js';
-import type { JobLoss } from './features/job-loss.js';
-import type { Restart } from './features/restarts.js';
-import type { LossSign } from './features/loss-signs.js';
+import type { Context } from './series/context.js';
+import type { JobLoss } from './features/jobs/job-loss.js';
+import type { Restart } from './features/jobs/restarts.js';
+import type { LossSign } from './features/links/loss-signs.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import { THRESHOLDS } from './likelihoods.js';

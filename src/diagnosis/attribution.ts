@@ -5,10 +5,10 @@
  * with their cause; a step that ended before the onset is nobody's. When several culprits share a run they split it
  * by the time they overlap with it, culprits on the job's own paths counting ten times as much.
  */
-import type { Context, Interval } from './features/context.js';
-import { AFTER_STEPS } from './features/job-loss.js';
-import type { JobLoss, LossInterval } from './features/job-loss.js';
-import { hostPortsBelow, jobUses } from './features/reach.js';
+import type { Context, Interval } from './series/context.js';
+import { AFTER_STEPS } from './features/jobs/job-loss.js';
+import type { JobLoss, LossInterval } from './features/jobs/job-loss.js';
+import { hostPortsBelow, jobUses } from './features/links/reach.js';
 import type { Explanation } from './explanation.js';
 
 export interface Attribution {

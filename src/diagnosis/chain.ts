@@ -6,12 +6,12 @@
  */
 import { elementRef, jobId } from '../core/elements.js';
 import { peerPort } from '../model/topology/model.js';
-import { describeChange, number, seconds } from './features/change.js';
-import type { Context } from './features/context.js';
-import type { JobLoss } from './features/job-loss.js';
-import type { Restart } from './features/restarts.js';
-import { rises } from './features/samples.js';
-import { overlaps } from './features/context.js';
+import { describeChange, number, seconds } from './series/change.js';
+import type { Context } from './series/context.js';
+import type { JobLoss } from './features/jobs/job-loss.js';
+import type { Restart } from './features/jobs/restarts.js';
+import { rises } from './series/samples.js';
+import { overlaps } from './series/context.js';
 import { stalledEdges } from './citations.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';

@@ -4,11 +4,11 @@
 import { jobId } from '../core/elements.js';
 import type { MetricName } from '../model/telemetry/catalog.js';
 import type { Series } from '../model/telemetry/series.js';
-import { cite } from './features/change.js';
-import type { Context, Interval } from './features/context.js';
-import { edgeSeries, type EdgeSeries } from './features/edges.js';
-import type { JobLoss } from './features/job-loss.js';
-import { gainWithin, rises } from './features/samples.js';
+import { cite } from './series/change.js';
+import type { Context, Interval } from './series/context.js';
+import { edgeSeries, type EdgeSeries } from './features/bytes/edges.js';
+import type { JobLoss } from './features/jobs/job-loss.js';
+import { gainWithin, rises } from './series/samples.js';
 import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { CitedEvidence } from './verdict.js';

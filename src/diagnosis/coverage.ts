@@ -4,11 +4,11 @@
  * A link is known when an end told its status or its link-down count over (nearly) the whole window, when the bytes of
  * both directions can be compared, when an end told its speed, and when both its devices were heard. Missing is never healthy.
  */
-import type { Context } from './features/context.js';
+import type { Context } from './series/context.js';
 import { deviceId, jobId } from '../core/elements.js';
-import { freshReachNs } from './features/samples.js';
-import { speedReachNs } from './features/speed.js';
-import type { EndObservation, LinkObservation } from './features/link-observation.js';
+import { freshReachNs } from './series/samples.js';
+import { speedReachNs } from './features/links/speed.js';
+import type { EndObservation, LinkObservation } from './features/links/link-observation.js';
 
 export interface Coverage {
   /** Share of links whose state is known, 0..1. */

@@ -12,15 +12,15 @@ import { chainOf } from './chain.js';
 import { citations } from './citations.js';
 import { measureCoverage } from './coverage.js';
 import type { Coverage } from './coverage.js';
-import { seconds } from './features/change.js';
-import { alignedContext } from './features/clocks.js';
-import type { Context } from './features/context.js';
-import type { DiagnosisInput } from './features/context.js';
-import { observeDevices } from './features/device-observation.js';
-import { observeJobLosses } from './features/job-loss.js';
-import type { JobLoss } from './features/job-loss.js';
-import { observeAllLinks } from './features/link-observation.js';
-import { observeLossSigns } from './features/loss-signs.js';
+import { seconds } from './series/change.js';
+import { alignedContext } from './features/bytes/clocks.js';
+import type { Context } from './series/context.js';
+import type { DiagnosisInput } from './series/context.js';
+import { observeDevices } from './features/links/device-observation.js';
+import { observeJobLosses } from './features/jobs/job-loss.js';
+import type { JobLoss } from './features/jobs/job-loss.js';
+import { observeAllLinks } from './features/links/link-observation.js';
+import { observeLossSigns } from './features/links/loss-signs.js';
 import type { ElementRef } from '../model/telemetry/vocabulary.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
@@ -31,7 +31,7 @@ import { candidatesOf, lookAgain } from './second-look.js';
 import { plainVerdict } from './verdict.js';
 import type { Culprit, Verdict } from './verdict.js';
 
-export type { DiagnosisInput } from './features/context.js';
+export type { DiagnosisInput } from './series/context.js';
 export type { Verdict } from './verdict.js';
 
 /** A verdict on the whole observed window; the same input gives the same bytes. */

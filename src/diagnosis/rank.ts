@@ -7,7 +7,7 @@
  * prior (Occam's razor as arithmetic). The strongest wide one that beats its units takes them; what is left is judged
  * unit by unit.
  */
-import { logSumExp } from './features/statistics.js';
+import { logSumExp } from './series/statistics.js';
 import type { Explanation } from './explanation.js';
 import type { Candidate, Unit } from './hypotheses/hypothesis.js';
 import { PRIORS, THRESHOLDS, kindOf, logLikelihoodRatio, sideOf } from './likelihoods.js';

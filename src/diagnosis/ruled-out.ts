@@ -4,11 +4,11 @@
  * Only alternatives with an observation against them are listed; one that merely lacks evidence is not ruled out.
  */
 import { elementRef, jobId } from '../core/elements.js';
-import type { Context } from './features/context.js';
-import { number } from './features/change.js';
-import type { JobLoss } from './features/job-loss.js';
-import { samplesWithin } from './features/samples.js';
-import { median } from './features/statistics.js';
+import type { Context } from './series/context.js';
+import { number } from './series/change.js';
+import type { JobLoss } from './features/jobs/job-loss.js';
+import { samplesWithin } from './series/samples.js';
+import { median } from './series/statistics.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { familyOf } from './hypotheses/catalog.js';
 import type { Explanation } from './explanation.js';

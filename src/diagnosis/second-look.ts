@@ -7,10 +7,10 @@
  * Not modelled: more than two troubles of one thing in a window, and two at the same time.
  */
 import { windowOf } from '../model/telemetry/window.js';
-import { observeDevices } from './features/device-observation.js';
-import { Context } from './features/context.js';
-import type { Interval } from './features/context.js';
-import { observeAllLinks } from './features/link-observation.js';
+import { observeDevices } from './features/links/device-observation.js';
+import { Context } from './series/context.js';
+import type { Interval } from './series/context.js';
+import { observeAllLinks } from './features/links/link-observation.js';
 import type { Explanation } from './explanation.js';
 import { FAMILIES } from './hypotheses/catalog.js';
 import type { Candidate, Unit } from './hypotheses/hypothesis.js';

@@ -1,8 +1,8 @@
 /**
  * Phrases that all kinds share: times and shares as people read them.
  */
-import { seconds } from './features/change.js';
-import type { Context } from './features/context.js';
+import { seconds } from './series/change.js';
+import type { Context } from './series/context.js';
 import type { Explanation } from './explanation.js';
 
 /** Seconds with hundredths. */

@@ -1,10 +1,10 @@
 /**
  * Foreign loads that run at the same time, together: bytes alone do not tell which sender sends to which receiver.
  */
-import { overlaps } from '../features/context.js';
-import type { Context } from '../features/context.js';
-import { observeForeignLoads } from '../features/foreign-load.js';
-import type { ForeignLoad } from '../features/foreign-load.js';
+import { overlaps } from '../series/context.js';
+import type { Context } from '../series/context.js';
+import { observeForeignLoads } from '../features/bytes/foreign-load.js';
+import type { ForeignLoad } from '../features/bytes/foreign-load.js';
 
 export interface ForeignGroup {
   loads: readonly ForeignLoad[];

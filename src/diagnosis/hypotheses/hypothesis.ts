@@ -7,10 +7,10 @@
  */
 import type { Direction, ElementRef } from '../../model/telemetry/vocabulary.js';
 import type { Series } from '../../model/telemetry/series.js';
-import type { Interval } from '../features/context.js';
-import type { DeviceObservation } from '../features/device-observation.js';
-import type { LinkObservation } from '../features/link-observation.js';
-import type { Context } from '../features/context.js';
+import type { Interval } from '../series/context.js';
+import type { DeviceObservation } from '../features/links/device-observation.js';
+import type { LinkObservation } from '../features/links/link-observation.js';
+import type { Context } from '../series/context.js';
 import type { Hypothesis, Outcome, Signature } from '../likelihoods.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';

@@ -11,12 +11,12 @@ import { elementName, elementRef, nicId, portId, queueId } from '../../core/elem
 import type { ElementRef } from '../../model/telemetry/vocabulary.js';
 import { peerPort } from '../../model/topology/model.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { number, seconds } from '../features/change.js';
-import type { Context } from '../features/context.js';
-import { observeForeignLoads } from '../features/foreign-load.js';
-import type { ForeignLoad } from '../features/foreign-load.js';
-import { pausesItsSwitch } from '../features/host-side.js';
-import { allQueues, busiestClass, deepest, isContended, marked } from '../features/queues.js';
+import { number, seconds } from '../series/change.js';
+import type { Context } from '../series/context.js';
+import { observeForeignLoads } from '../features/bytes/foreign-load.js';
+import type { ForeignLoad } from '../features/bytes/foreign-load.js';
+import { pausesItsSwitch } from '../features/jobs/host-side.js';
+import { allQueues, busiestClass, deepest, isContended, marked } from '../features/queues/queues.js';
 import type { Explanation } from '../explanation.js';
 import { listed, percent, since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';

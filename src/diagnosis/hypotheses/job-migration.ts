@@ -8,12 +8,12 @@
  */
 import { deviceId, elementRef, jobId, portId } from '../../core/elements.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { number, seconds } from '../features/change.js';
-import type { Context, Interval } from '../features/context.js';
-import { overlaps } from '../features/context.js';
-import { answeredWithin } from '../features/device-observation.js';
-import { observeHostMoves, sentRate, type HostMoves } from '../features/host-moves.js';
-import { observeRestarts, type Restart } from '../features/restarts.js';
+import { number, seconds } from '../series/change.js';
+import type { Context, Interval } from '../series/context.js';
+import { overlaps } from '../series/context.js';
+import { answeredWithin } from '../features/links/device-observation.js';
+import { observeHostMoves, sentRate, type HostMoves } from '../features/jobs/host-moves.js';
+import { observeRestarts, type Restart } from '../features/jobs/restarts.js';
 import type { Explanation } from '../explanation.js';
 import type { Hypothesis } from '../likelihoods.js';
 import type { ChainStep, RuledOut } from '../verdict.js';

@@ -5,11 +5,11 @@
 import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../model/telemetry/catalog.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { overlaps } from '../features/context.js';
-import type { Context, Interval } from '../features/context.js';
-import { answeredWithin } from '../features/device-observation.js';
-import { stateSpans } from '../features/samples.js';
-import { seconds } from '../features/change.js';
+import { overlaps } from '../series/context.js';
+import type { Context, Interval } from '../series/context.js';
+import { answeredWithin } from '../features/links/device-observation.js';
+import { stateSpans } from '../series/samples.js';
+import { seconds } from '../series/change.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Outcome, Signature } from '../likelihoods.js';

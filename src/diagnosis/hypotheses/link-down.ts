@@ -5,10 +5,10 @@
  * shut down before the window opened and never changed is out of service on purpose and no suspect.
  */
 import { elementRef } from '../../core/elements.js';
-import type { Context, Interval } from '../features/context.js';
-import { observeAllLinks } from '../features/link-observation.js';
-import type { LinkObservation } from '../features/link-observation.js';
-import { stallOnsetNs } from '../features/stall.js';
+import type { Context, Interval } from '../series/context.js';
+import { observeAllLinks } from '../features/links/link-observation.js';
+import type { LinkObservation } from '../features/links/link-observation.js';
+import { stallOnsetNs } from '../features/links/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import { since, time, until, when } from '../wording.js';

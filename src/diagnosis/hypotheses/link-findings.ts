@@ -1,17 +1,17 @@
 /**
  * The signatures that a dead, a flapping and a one-way link have in common, read off one link's observation.
  */
-import type { Conservation } from '../features/conservation.js';
-import type { Context, Interval } from '../features/context.js';
-import { overlaps } from '../features/context.js';
-import { observeNicStalls } from '../features/edge-stalls.js';
-import { pausesItsSwitch } from '../features/host-side.js';
-import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/link-observation.js';
-import type { EndObservation, LinkObservation } from '../features/link-observation.js';
-import { observeLight, observeSignals } from '../features/signal.js';
-import type { Light } from '../features/signal.js';
-import { freshCount, freshSamples, rises, samplesWithin, union } from '../features/samples.js';
-import { stallUnderWayNs } from '../features/stall.js';
+import type { Conservation } from '../features/bytes/conservation.js';
+import type { Context, Interval } from '../series/context.js';
+import { overlaps } from '../series/context.js';
+import { observeNicStalls } from '../features/links/edge-stalls.js';
+import { pausesItsSwitch } from '../features/jobs/host-side.js';
+import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/links/link-observation.js';
+import type { EndObservation, LinkObservation } from '../features/links/link-observation.js';
+import { observeLight, observeSignals } from '../features/links/signal.js';
+import type { Light } from '../features/links/signal.js';
+import { freshCount, freshSamples, rises, samplesWithin, union } from '../series/samples.js';
+import { stallUnderWayNs } from '../features/links/stall.js';
 import type { Nic } from '../../model/topology/model.js';
 import { outcome } from './hypothesis.js';
 import type { Finding } from './hypothesis.js';

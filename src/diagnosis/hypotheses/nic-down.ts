@@ -7,8 +7,8 @@
  */
 import { elementRef, nicId } from '../../core/elements.js';
 import type { Nic } from '../../model/topology/model.js';
-import type { Context, Interval } from '../features/context.js';
-import type { LinkObservation } from '../features/link-observation.js';
+import type { Context, Interval } from '../series/context.js';
+import type { LinkObservation } from '../features/links/link-observation.js';
 import { countPresent } from '../explanation.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';

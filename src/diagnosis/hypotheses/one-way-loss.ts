@@ -7,11 +7,11 @@
  */
 import { elementName, elementRef, portId } from '../../core/elements.js';
 import type { Direction } from '../../model/telemetry/vocabulary.js';
-import { overlaps } from '../features/context.js';
-import type { Context, Interval } from '../features/context.js';
-import { observeAllLinks } from '../features/link-observation.js';
-import type { LinkObservation } from '../features/link-observation.js';
-import { stallOnsetNs, stallUnderWayNs } from '../features/stall.js';
+import { overlaps } from '../series/context.js';
+import type { Context, Interval } from '../series/context.js';
+import { observeAllLinks } from '../features/links/link-observation.js';
+import type { LinkObservation } from '../features/links/link-observation.js';
+import { stallOnsetNs, stallUnderWayNs } from '../features/links/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Signature } from '../likelihoods.js';

@@ -9,12 +9,12 @@
 import { elementName, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../model/telemetry/catalog.js';
 import type { Direction } from '../../model/telemetry/vocabulary.js';
-import { number, seconds } from '../features/change.js';
-import { overlaps } from '../features/context.js';
-import type { Context, Interval } from '../features/context.js';
-import type { LinkObservation } from '../features/link-observation.js';
-import { observeSignals } from '../features/signal.js';
-import type { SignalObservation } from '../features/signal.js';
+import { number, seconds } from '../series/change.js';
+import { overlaps } from '../series/context.js';
+import type { Context, Interval } from '../series/context.js';
+import type { LinkObservation } from '../features/links/link-observation.js';
+import { observeSignals } from '../features/links/signal.js';
+import type { SignalObservation } from '../features/links/signal.js';
 import { countPresent, outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Hypothesis } from '../likelihoods.js';

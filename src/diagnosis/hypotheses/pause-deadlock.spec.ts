@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { Series } from '../../model/telemetry/series.js';
 import { peerPort } from '../../model/topology/model.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
-import { observePauseLoops } from '../features/pause-loops.js';
-import { Context } from '../features/context.js';
+import { observePauseLoops } from '../features/queues/pause-loops.js';
+import { Context } from '../series/context.js';
 import { diagnose } from '../index.js';
 import { evidenceOf, polled } from '../testing/polled.js';
 

@@ -6,10 +6,10 @@
  * Not modelled: which routes made the circle.
  */
 import { elementRef, patternId, portId } from '../../core/elements.js';
-import { seconds } from '../features/change.js';
-import type { Context } from '../features/context.js';
-import { observePauseLoops } from '../features/pause-loops.js';
-import { allQueues } from '../features/queues.js';
+import { seconds } from '../series/change.js';
+import type { Context } from '../series/context.js';
+import { observePauseLoops } from '../features/queues/pause-loops.js';
+import { allQueues } from '../features/queues/queues.js';
 import type { Explanation } from '../explanation.js';
 import { listed, since, until } from '../wording.js';
 import type { Family } from './hypothesis.js';

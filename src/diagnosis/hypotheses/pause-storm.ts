@@ -7,10 +7,10 @@
  * a switch does, and no NIC. The watchdog of the switch acts on storms and hardly on anything else.
  * Not modelled: which part of the NIC it is.
  */
-import type { Context } from '../features/context.js';
-import { number } from '../features/change.js';
-import { observeNicPauses } from '../features/nic-pause.js';
-import type { NicPause } from '../features/nic-pause.js';
+import type { Context } from '../series/context.js';
+import { number } from '../series/change.js';
+import { observeNicPauses } from '../features/queues/nic-pause.js';
+import type { NicPause } from '../features/queues/nic-pause.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';

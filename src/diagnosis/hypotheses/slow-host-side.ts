@@ -9,12 +9,12 @@
 import { deviceId, elementRef, nicId } from '../../core/elements.js';
 import { peerPort } from '../../model/topology/model.js';
 import type { Series } from '../../model/telemetry/series.js';
-import type { Context, Interval } from '../features/context.js';
-import { STALL_METRICS, movedBytes, observeHostSides } from '../features/host-side.js';
-import type { HostSideObservation } from '../features/host-side.js';
-import { number, seconds } from '../features/change.js';
-import { samplesWithin } from '../features/samples.js';
-import { median } from '../features/statistics.js';
+import type { Context, Interval } from '../series/context.js';
+import { STALL_METRICS, movedBytes, observeHostSides } from '../features/jobs/host-side.js';
+import type { HostSideObservation } from '../features/jobs/host-side.js';
+import { number, seconds } from '../series/change.js';
+import { samplesWithin } from '../series/samples.js';
+import { median } from '../series/statistics.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';

@@ -6,11 +6,11 @@
  * downgrade. Looks like incast from upstream: there the receiver's NIC sends no pause.
  * Not modelled: which of the causes inside the host it is.
  */
-import type { Context } from '../features/context.js';
-import { observeHostSides } from '../features/host-side.js';
-import type { HostSideObservation } from '../features/host-side.js';
-import { number } from '../features/change.js';
-import { samplesWithin } from '../features/samples.js';
+import type { Context } from '../series/context.js';
+import { observeHostSides } from '../features/jobs/host-side.js';
+import type { HostSideObservation } from '../features/jobs/host-side.js';
+import { number } from '../series/change.js';
+import { samplesWithin } from '../series/samples.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Family } from './hypothesis.js';

@@ -8,8 +8,8 @@
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { MetricName } from '../../model/telemetry/catalog.js';
-import { number, seconds } from '../features/change.js';
-import type { Context, Interval } from '../features/context.js';
+import { number, seconds } from '../series/change.js';
+import type { Context, Interval } from '../series/context.js';
 import {
   bothEndsSlow,
   isOddSpeed,
@@ -18,9 +18,9 @@ import {
   slowSinceNs,
   slowSpells,
   slowTime,
-} from '../features/speed.js';
-import type { SpeedObservation } from '../features/speed.js';
-import { median } from '../features/statistics.js';
+} from '../features/links/speed.js';
+import type { SpeedObservation } from '../features/links/speed.js';
+import { median } from '../series/statistics.js';
 import { countPresent, outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';

@@ -6,13 +6,13 @@
  * that one ends. Not modelled: which process of the switch lost the route.
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
-import { number, seconds } from '../features/change.js';
-import type { Context } from '../features/context.js';
-import { movedNothing } from '../features/queues.js';
-import { freshColumn } from '../features/samples.js';
-import { observeStaleRoutes } from '../features/stale-routes.js';
-import type { StaleRoutes } from '../features/stale-routes.js';
-import { median } from '../features/statistics.js';
+import { number, seconds } from '../series/change.js';
+import type { Context } from '../series/context.js';
+import { movedNothing } from '../features/queues/queues.js';
+import { freshColumn } from '../series/samples.js';
+import { observeStaleRoutes } from '../features/links/stale-routes.js';
+import type { StaleRoutes } from '../features/links/stale-routes.js';
+import { median } from '../series/statistics.js';
 import type { Explanation } from '../explanation.js';
 import { listed, since } from '../wording.js';
 import { outcome } from './hypothesis.js';

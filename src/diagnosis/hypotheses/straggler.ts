@@ -8,12 +8,12 @@
  */
 import { deviceId, elementRef, jobId, rankId } from '../../core/elements.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { number, seconds } from '../features/change.js';
-import { compareWithPeers, observeCompute } from '../features/compute.js';
-import type { ComputeObservation, SlowRank } from '../features/compute.js';
-import type { Context, Interval } from '../features/context.js';
-import { freshSamples, samplesWithin } from '../features/samples.js';
-import { median } from '../features/statistics.js';
+import { number, seconds } from '../series/change.js';
+import { compareWithPeers, observeCompute } from '../features/jobs/compute.js';
+import type { ComputeObservation, SlowRank } from '../features/jobs/compute.js';
+import type { Context, Interval } from '../series/context.js';
+import { freshSamples, samplesWithin } from '../series/samples.js';
+import { median } from '../series/statistics.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { listed, since, until } from '../wording.js';

@@ -9,12 +9,12 @@
  */
 import { deviceId, elementRef, portId } from '../../core/elements.js';
 import type { Series } from '../../model/telemetry/series.js';
-import { number, seconds } from '../features/change.js';
-import type { Context, Interval } from '../features/context.js';
-import { allQueues, deepest, marked } from '../features/queues.js';
-import { observeSwitchSettings, pausedNeighbours } from '../features/switch-settings.js';
-import type { SwitchSettings } from '../features/switch-settings.js';
-import { dropsUnmarked } from '../features/unmarked-drops.js';
+import { number, seconds } from '../series/change.js';
+import type { Context, Interval } from '../series/context.js';
+import { allQueues, deepest, marked } from '../features/queues/queues.js';
+import { observeSwitchSettings, pausedNeighbours } from '../features/queues/switch-settings.js';
+import type { SwitchSettings } from '../features/queues/switch-settings.js';
+import { dropsUnmarked } from '../features/queues/unmarked-drops.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Hypothesis } from '../likelihoods.js';
