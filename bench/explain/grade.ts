@@ -5,8 +5,8 @@
  * that are right: a job, and for a compute straggler the host that it sits on.
  */
 import type { Verdict } from '../../src/diagnosis/index.js';
-import { scoreExplainability } from '../../src/scoring/explainability.js';
-import { elementCredit, LADDER } from '../../src/scoring/element-match.js';
+import { scoreExplainability } from '../../src/scoring/explainability/explainability.js';
+import { elementCredit, LADDER } from '../../src/scoring/explainability/element-match.js';
 import type { CaseRun } from './run-case.js';
 
 export interface Grade {

@@ -6,7 +6,7 @@
  * depends on what a job does (another history would move them), more than three of them, and very large fabrics.
  */
 import { advancesTime, runsWorkload, type Fabric } from '../fabric-api/fabric.js';
-import { lostAgainstTwin, shapleyShares } from '../scoring/lost-time.js';
+import { lostAgainstTwin, shapleyShares } from '../scoring/measures/lost-time.js';
 import type { Evidence } from '../model/telemetry/series.js';
 import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';
 import type { DrillRecord } from './record.js';

@@ -4,10 +4,10 @@
 import { evaluateObjectives, parseObjectives } from '../scoring/objectives.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import type { FabricDescription } from '../fabric-api/fabric.js';
-import { checkBaseline, type BaselineHealth } from '../scoring/baseline.js';
-import { scoreExplainability } from '../scoring/explainability.js';
+import { checkBaseline, type BaselineHealth } from '../scoring/measures/baseline.js';
+import { scoreExplainability } from '../scoring/explainability/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
-import { carriedJobBytes } from '../scoring/link-traffic.js';
+import { carriedJobBytes } from '../scoring/measures/link-traffic.js';
 import { concludeRun, drillDoubts } from '../scoring/outcome.js';
 import { publishTruth, scoreRun } from '../scoring/score.js';
 import {

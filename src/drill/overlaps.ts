@@ -9,7 +9,7 @@ import { elementName } from '../core/elements.js';
 import { formatDurationNs } from '../core/units.js';
 import { impairedElement } from '../fabric-api/impairment.js';
 import type { Topology } from '../model/topology/model.js';
-import { portsOfElement } from '../scoring/fault-elements.js';
+import { portsOfElement } from '../scoring/measures/fault-elements.js';
 import type { PlannedFault, PlannedImpairment } from './planned.js';
 
 /** One sentence for each pair of faults and element that they share. */

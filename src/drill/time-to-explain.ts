@@ -6,7 +6,7 @@
  * sufficed, so it is never better than the polls allow. Large fabrics are left out: there one diagnosis takes seconds.
  */
 import { diagnose } from '../diagnosis/index.js';
-import { scoreExplainability } from '../scoring/explainability.js';
+import { scoreExplainability } from '../scoring/explainability/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
 import { windowOf } from '../model/telemetry/window.js';
 

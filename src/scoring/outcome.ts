@@ -6,7 +6,7 @@
  * fabric was sick before the fault: figures that compare with a sick "before" blame nobody. What went wrong with the
  * drill itself comes before both.
  */
-import type { BaselineHealth } from './baseline.js';
+import type { BaselineHealth } from './measures/baseline.js';
 import { FINAL_STATES } from './scorecard.js';
 import type { FinalState, ObjectiveResult } from './scorecard.js';
 

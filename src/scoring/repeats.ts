@@ -8,7 +8,7 @@
  */
 import { SCORE_METRIC_DEFINITIONS } from './metric-catalog.js';
 import type { MetricValue, Repeated, Scores } from './scorecard.js';
-import { median } from './statistics.js';
+import { median } from './measures/statistics.js';
 
 const WANTED_CONFIDENCE = 0.95;
 

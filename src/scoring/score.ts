@@ -2,12 +2,12 @@
  * The three scores of a run, from evidence, truth and verdict; and the truth in its published shape.
  */
 import type { TruthEntry } from '../faults/ground-truth.js';
-import { scoreExplainability } from './explainability.js';
+import { scoreExplainability } from './explainability/explainability.js';
 import type { ScoringInput } from './input.js';
-import { scoreIsolation } from './isolation.js';
-import { scoreRecovery } from './recovery.js';
+import { scoreIsolation } from './isolation/isolation.js';
+import { scoreRecovery } from './recovery/recovery.js';
 import type { PublishedTruth, Scores } from './scorecard.js';
-import { NS_PER_S } from './statistics.js';
+import { NS_PER_S } from './measures/statistics.js';
 
 /** Scores a run. Pure: same input, same figures. */
 export const scoreRun = (input: ScoringInput): Scores => ({

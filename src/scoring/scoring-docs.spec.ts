@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { scoreMetricDefinition } from './metric-catalog.js';
 import { scoreRun } from './score.js';
 import { SCORE_METRICS, SCORE_NAMES } from './scorecard.js';
-import { ANSWER_PROBABILITY, CONTROL_SCORES } from './explainability.js';
-import { VICTIM_DEVIATIONS } from './isolation.js';
+import { ANSWER_PROBABILITY, CONTROL_SCORES } from './explainability/explainability.js';
+import { VICTIM_DEVIATIONS } from './isolation/isolation.js';
 import { DEFAULT_PROFILE, scoringProfileSchema } from './profile.js';
 import { drill } from './testing/synthetic-drill.js';
 

@@ -10,7 +10,7 @@ import { openFabric } from '../../src/drivers/catalog.js';
 import { loadDefinitions } from '../../src/documents/load.js';
 import { FAULT_KINDS, faultKind } from '../../src/faults/catalog.js';
 import { Prng } from '../../src/core/prng.js';
-import { changedAtNs } from '../../src/scoring/change.js';
+import { changedAtNs } from '../../src/scoring/measures/change.js';
 import { METRICS } from '../../src/model/telemetry/catalog.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/model/telemetry/series.js';
 import type { ElementRef } from '../../src/model/telemetry/vocabulary.js';

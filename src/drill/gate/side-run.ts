@@ -15,7 +15,7 @@ import { figureValues } from '../../comparison/figures.js';
 import type { SideRun } from '../../comparison/pairs.js';
 import type { SuiteObjective } from '../../comparison/suite-objective.js';
 import { InputError } from '../../core/problem.js';
-import { trainingPace } from '../../scoring/training.js';
+import { trainingPace } from '../../scoring/measures/training.js';
 import { EvidenceIndex, type Evidence } from '../../model/telemetry/series.js';
 
 /** What has to be computed beyond the drill itself. */

@@ -3,7 +3,7 @@
  *
  * As with scorecards: pure, and the caller says which command does it again.
  */
-import { gradeOf, type LayerComparison, type ParityResult, type Side } from '../../scoring/parity.js';
+import { gradeOf, type LayerComparison, type ParityResult, type Side } from '../../scoring/parity/parity.js';
 import { formatNumber, UNKNOWN } from '../common/words.js';
 
 export interface ParityReportOptions {

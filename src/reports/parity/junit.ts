@@ -2,7 +2,7 @@
  * A parity check as JUnit: one test case a layer. What is not known is an *error*, since pipelines paint skipped cases green.
  */
 import { xmlAttribute, xmlText } from '../common/escape.js';
-import { LAYERS, type LayerComparison, type ParityResult } from '../../scoring/parity.js';
+import { LAYERS, type LayerComparison, type ParityResult } from '../../scoring/parity/parity.js';
 import {
   agreementText,
   differenceText,

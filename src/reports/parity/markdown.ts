@@ -1,5 +1,5 @@
 /** A parity check as a job summary for a pipeline or a comment on a change. */
-import type { ParityResult } from '../../scoring/parity.js';
+import type { ParityResult } from '../../scoring/parity/parity.js';
 import { markdownCode, markdownText } from '../common/escape.js';
 import { table } from '../common/markdown-table.js';
 import { cellsOf, COLUMNS, doubtsOf, headline, verdictSentence } from './format.js';

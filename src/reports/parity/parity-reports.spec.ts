@@ -8,7 +8,7 @@ import {
   type LayerReadings,
   type ParityResult,
   type Reading,
-} from '../../scoring/parity.js';
+} from '../../scoring/parity/parity.js';
 import { parityFormat } from '../catalog.js';
 
 const figure = (value: number): Reading => ({ is: 'measured', value, resolution: 0 });

@@ -1,5 +1,5 @@
 /** A parity check for a terminal: the grade first, then a line for each layer. */
-import type { ParityResult, ParityVerdict } from '../../scoring/parity.js';
+import type { ParityResult, ParityVerdict } from '../../scoring/parity/parity.js';
 import { padEnd } from '../common/layout.js';
 import { command, heading, newPage, pageText, paragraph } from '../common/page.js';
 import { cellsOf, COLUMNS, doubtsOf, headline, verdictSentence } from './format.js';

@@ -17,7 +17,7 @@ import type { SideTask } from '../../../drill/gate/rounds.js';
 import type { SideOutcome } from '../../../drill/gate/side-run.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
 import type { Scorecard } from '../../../scoring/scorecard.js';
-import { trainingPace } from '../../../scoring/training.js';
+import { trainingPace } from '../../../scoring/measures/training.js';
 import { EvidenceIndex } from '../../../model/telemetry/series.js';
 import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { buildJobs } from '../../../model/workload/build-jobs.js';

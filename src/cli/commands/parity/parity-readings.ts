@@ -6,9 +6,9 @@
 import { describeFabric } from '../../../drill/examine.js';
 import { refuseFiles } from '../../../documents/fabric-document.js';
 import { loadFabric } from '../../../documents/load.js';
-import { layerReadings, NO_READINGS } from '../../../scoring/layers.js';
+import { layerReadings, NO_READINGS } from '../../../scoring/parity/layers.js';
 import { doubtsIn } from '../../../scoring/outcome.js';
-import type { LayerReadings, ParityRun } from '../../../scoring/parity.js';
+import type { LayerReadings, ParityRun } from '../../../scoring/parity/parity.js';
 import type { PublishedTruth, Scorecard } from '../../../scoring/scorecard.js';
 import type { Series } from '../../../model/telemetry/series.js';
 import type { TruthEntry } from '../../../faults/ground-truth.js';

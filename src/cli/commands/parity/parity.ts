@@ -10,7 +10,7 @@ import type { Loaded } from '../../../documents/load.js';
 import { quoteArgument } from '../../../reports/common/report.js';
 import { PARITY_FORMATS, parityFormat } from '../../../reports/catalog.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
-import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../../../scoring/parity.js';
+import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../../../scoring/parity/parity.js';
 import type { ApiClient } from '../../client/api-client.js';
 import { fetchFabric } from '../../client/check.js';
 import type { CommandContext } from '../../context.js';
