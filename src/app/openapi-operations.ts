@@ -7,7 +7,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEM_TYPE } from './platform/problem/problem.js';
 import { DOCUMENT_FORMATS, GATE_FORMATS, REPORT_FORMATS } from '../reports/catalog.js';
-import { EVIDENCE_MEDIA_TYPE } from '../store/evidence/arrow.js';
+import { EVIDENCE_MEDIA_TYPE } from '../evidence/arrow.js';
 
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import supertest from 'supertest';
-import { decodeEvidence } from '../../src/store/evidence/arrow.js';
+import { decodeEvidence } from '../../src/evidence/arrow.js';
 import { FABRIC_ID } from '../../src/core/elements.js';
 import { experimentDocument, fabricDocument, type Json } from '../support/definitions.js';
 import type { Answer, HttpClient, SentEvent } from '../support/http-client.js';

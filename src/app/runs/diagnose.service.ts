@@ -8,7 +8,7 @@ import { withJobsAsWritten } from '../../documents/stored.js';
 import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
 import { InputError } from '../../core/problem.js';
-import { decodeEvidenceFile } from '../../store/evidence/arrow.js';
+import { decodeEvidenceFile } from '../../evidence/arrow.js';
 import { readStored } from '../../store/evidence/stored-evidence.js';
 import { RunsService } from './runs.service.js';
 import { refuseSealed } from './sealed-run.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createRunsDatabase, type RunsDatabase } from '../../../test/support/stored-run.js';
 import type { UndoEntry } from '../../drill/undo.js';
 import { RunEntity, RunResultEntity, UndoEntryEntity } from './run.entity.js';
-import { CHUNK_BYTES, EvidenceFile } from '../../store/evidence/evidence-file.js';
+import { CHUNK_BYTES, EvidenceFile } from '../../evidence/evidence-file.js';
 import { storedEvidence } from '../../store/evidence/stored-evidence.js';
 import { LeaseLostError, RunStore, type Claim } from './run-store.js';
 import { unscored } from './run-view.js';

@@ -176,7 +176,7 @@ async function ofFile(
 ): Promise<Verdict> {
   const source = await openBinaryFile(context.path(file), file);
   // the reader of Arrow files takes a while to load, and no other command needs it
-  const { decodeEvidenceFile } = await import('../../store/evidence/arrow.js');
+  const { decodeEvidenceFile } = await import('../../evidence/arrow.js');
   try {
     const decoded = await decodeEvidenceFile(source);
     const document = await documentFor(decoded.fabric, fabric, context);

@@ -7,8 +7,8 @@
  */
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Fabric } from '../../fabric-api/fabric.js';
-import { encodedParts } from './arrow.js';
-import { EvidenceFile } from './evidence-file.js';
+import { encodedParts } from '../../evidence/arrow.js';
+import { EvidenceFile } from '../../evidence/evidence-file.js';
 
 const LOOK_EVERY_MS = 2_000;
 /** A look that takes long is followed by a rest of so many times that. */

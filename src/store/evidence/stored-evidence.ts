@@ -6,8 +6,8 @@
  */
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Evidence } from '../../model/telemetry/series.js';
-import { decodeEvidence } from './arrow.js';
-import { EvidenceFile } from './evidence-file.js';
+import { decodeEvidence } from '../../evidence/arrow.js';
+import { EvidenceFile } from '../../evidence/evidence-file.js';
 
 export interface StoredEvidence {
   sha256: string;

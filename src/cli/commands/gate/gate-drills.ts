@@ -139,7 +139,7 @@ export class GateDrills {
   ): Promise<TrainingFigures> {
     const unknown = { step_time_s: null, faulted_step_time_s: null };
     // the reader of Arrow files takes a while to load, and simulated gates do not need it
-    const { decodeEvidenceFile } = await import('../../../store/evidence/arrow.js');
+    const { decodeEvidenceFile } = await import('../../../evidence/arrow.js');
     let bytes: ArrayBuffer;
     try {
       bytes = await (await this.client.request('GET', `/v1/runs/${runId}/evidence`)).arrayBuffer();

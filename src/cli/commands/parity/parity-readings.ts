@@ -57,7 +57,7 @@ async function observed(client: ApiClient, { id }: FinishedRun) {
     if (error instanceof ProblemError && error.status < 500) return undefined;
     throw error;
   }
-  const { decodeEvidenceFile } = await import('../../../store/evidence/arrow.js');
+  const { decodeEvidenceFile } = await import('../../../evidence/arrow.js');
   const decoded = await decodeEvidenceFile(new Uint8Array(await response.arrayBuffer()));
   const told = new Set(decoded.evidence.series.map(keyOf));
   return {

@@ -20,7 +20,7 @@ import {
   type Data,
   type Vector,
 } from 'apache-arrow';
-import { QUALITY, type Evidence, type Series } from '../../model/telemetry/series.js';
+import { QUALITY, type Evidence, type Series } from '../model/telemetry/series.js';
 
 export const FABRIC_KEY = 'fabricdrill.fabric';
 

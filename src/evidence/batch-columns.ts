@@ -5,7 +5,7 @@
  * memory. Other writers may use plain texts, smaller integers or other codes: those are asked value by value.
  */
 import type { RecordBatch, Vector } from 'apache-arrow';
-import { QUALITY } from '../../model/telemetry/series.js';
+import { QUALITY } from '../model/telemetry/series.js';
 
 /** Texts of all batches, numbered in order of appearance; what is no text has the number -1. */
 export class Names {

@@ -8,7 +8,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noRoom } from '../../system/no-room.js';
+import { noRoom } from '../system/no-room.js';
 import type { EncodedPart } from './arrow.js';
 
 /** What is moved at once. */

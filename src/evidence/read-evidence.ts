@@ -7,8 +7,8 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { RecordBatchReader, type Vector } from 'apache-arrow';
-import { InputError, messageOf } from '../../core/problem.js';
-import { SeriesBuilder, type Evidence, type Series } from '../../model/telemetry/series.js';
+import { InputError, messageOf } from '../core/problem.js';
+import { SeriesBuilder, type Evidence, type Series } from '../model/telemetry/series.js';
 import { codecReady } from './codec.js';
 import { COLUMN_NAMES, columnsOf, Names, type BatchColumns } from './batch-columns.js';
 import { FABRIC_KEY } from './evidence-batches.js';

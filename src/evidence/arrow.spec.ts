@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { QUALITY, type Evidence, type Series } from '../../model/telemetry/series.js';
+import { QUALITY, type Evidence, type Series } from '../model/telemetry/series.js';
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { decodeEvidence, decodeEvidenceFile, encodedParts, encodeEvidence } from './arrow.js';
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../core/problem.js';
-import type { Evidence } from '../../model/telemetry/series.js';
+import { EnvironmentError } from '../core/problem.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import { decodeEvidenceFile, encodedParts, encodeEvidence } from './arrow.js';
 import { EvidenceFile } from './evidence-file.js';
 

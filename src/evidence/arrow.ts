@@ -9,7 +9,7 @@
  * uncompressed one, which other readers refuse: `EvidenceWriter` puts that right.
  */
 import { CompressionType, RecordBatchFileWriter } from 'apache-arrow';
-import type { Evidence } from '../../model/telemetry/series.js';
+import type { Evidence } from '../model/telemetry/series.js';
 import { codecReady } from './codec.js';
 import { EvidenceBatches } from './evidence-batches.js';
 
