@@ -5,6 +5,9 @@
  * that is still starting or stopping, an orphan, a lock file of a dead server. Loopback TCP with a random password
  * (SCRAM) rather than a socket file, whose path is limited to some 100 bytes and whose folder two accounts would
  * have to share.
+ *
+ * `fsync` and `synchronous_commit` stay as PostgreSQL has them, on: an undo journal that a crash could take back would
+ * be none.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,10 +31,6 @@ const SETTINGS = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '64MB',
-  // A crash of the machine may lose the last fraction of a second, never consistency. What a drill must not lose is
-  // its undo journal when *node* is killed: the server lives on then, and a commit it acknowledged is kept.
-  // A simulated fabric dies with the machine; for real fabrics the manual asks for a server of your own.
-  synchronous_commit: 'off',
   max_wal_size: '256MB',
   min_wal_size: '32MB',
   // Workers and shared memory segments that a small container's /dev/shm may refuse.
