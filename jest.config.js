@@ -5,7 +5,7 @@ export default {
   maxWorkers: Math.max(2, availableParallelism() - 1),
   // a limit for what hangs, not for what is slow beside other work
   testTimeout: 60_000,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/plain-context.js',
   // one seed for all property tests; FABRICDRILL_PROPERTY_SEED chooses another
   setupFilesAfterEnv: ['<rootDir>/test/support/property-seed.ts'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -14,17 +14,7 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-          keepClassNames: true,
-        },
-        module: { type: 'es6' },
-      },
-    ],
+    // options: .swcrc
+    '^.+\\.ts$': '@swc/jest',
   },
 };

@@ -8,7 +8,7 @@ import { until } from '../test/support/until.js';
 const SOURCE = `
 import { join } from 'node:path';
 import { ownDatabase } from './bench/own-database.js';
-import { guardStart } from './src/cli/early-signals.js';
+import { guardStart } from './src/cli/terminal/early-signals.js';
 import { findPostmaster } from './src/store/database/embedded/postmaster.js';
 
 guardStart();

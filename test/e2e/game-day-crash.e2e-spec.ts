@@ -30,7 +30,6 @@ const SERVER = `
   await serveUntilSignal(loadConfig(), { api: true, worker: JSON.parse(process.argv[2]) }, (url) =>
     process.stdout.write(url + '\\n'),
   );
-  if (Number.isNaN(1)) await import('./src/drivers/simulated/paced/program.js');
 `;
 // what `fabrics running` and `fabrics log` ask, in the surroundings of the servers
 const LOOK = `

@@ -30,12 +30,9 @@ import { until } from '../support/until.js';
 
 jest.setTimeout(240_000);
 
-/** The file of the threads is named by its address only, which the compiler of tests does not follow. */
-const THREADS = `if (Number.isNaN(1)) await import('./src/drill/gate/side-worker.js');`;
 const WORKER = `
   import { serveUntilSignal } from './src/cli/commands/service.js';
   import { loadConfig } from './src/system/config/config.js';
-  ${THREADS}
   const gates = { lockMs: 2000, sweepMs: 300, quietS: 1 };
   await serveUntilSignal(loadConfig(), { api: false, worker: true, gates }, () => process.stdout.write('ready\\n'));
 `;
@@ -78,7 +75,7 @@ let program: ChildProgram;
 let commandLine: ChildProgram;
 beforeAll(() => {
   program = compileProgram(WORKER);
-  commandLine = compileProgram(`import './src/cli.js';\n${THREADS}`);
+  commandLine = compileProgram(`import './src/cli.js';`);
 });
 afterAll(() => {
   program.remove();

@@ -61,8 +61,6 @@ const fabric = await openFabric(document, 1);
 await fabric.apply('run/0', impairment, 1e9);
 console.log('in place');
 setInterval(() => undefined, 1000);
-// a program that a lab starts, to be compiled with the rest
-if (process.argv.length === 0) await import('./src/drivers/linux/job/worker.js');
 `;
 
 (why === undefined ? describe : describe.skip)('a lab whose jobs are Slurm’s', () => {

@@ -54,8 +54,6 @@ const fabric = await openFabric({ metadata: { name: definition.name }, spec: def
 for (const [index, impairment] of impairments.entries()) await fabric.apply('run/' + index, impairment, holdNs);
 console.log('in place');
 setInterval(() => undefined, 1000);
-// programs that a lab starts, to be compiled with the rest
-if (process.argv.length === 0) await import('./src/drivers/linux/job/worker.js');
 `;
 
 (why === undefined ? describe : describe.skip)('a lab of Linux namespaces', () => {

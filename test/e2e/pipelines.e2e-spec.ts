@@ -58,9 +58,7 @@ beforeAll(() => {
     yamlOf({ ...today, metadata: { name: 'next' }, spec: slow }),
   );
   // threads are started by path, so only the compiled file tells where they begin
-  program = compileProgram(
-    `import './src/cli.js';\nif (Number.isNaN(1)) await import('./src/drill/gate/side-worker.js');\n`,
-  );
+  program = compileProgram(`import './src/cli.js';`);
   const command = join(folder, 'bin/fabricdrill');
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program.folder}/src/cli.js" "$@"\n`);
   chmodSync(command, 0o755);

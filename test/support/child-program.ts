@@ -1,18 +1,16 @@
 /**
  * Runs our TypeScript in a process of its own, for tests that kill processes or change accounts.
  *
- * The files a program reaches are transpiled into a temporary folder with the layout of the checkout, so that a test
- * sees the sources as they are and needs no build. Types are not checked here.
+ * The program is one file of a test's own beside the compiled checkout, so that a test sees the sources as they are and
+ * needs no build.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { transformSync } from '@swc/core';
-
-const CHECKOUT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+import { join } from 'node:path';
+import { builtCheckout, compile } from './built.js';
+import { CHECKOUT, SOURCE_FOLDERS } from './source-tree.js';
 
 export interface ChildProgram {
   /** Compiled entry file. */
@@ -28,42 +26,18 @@ export interface ChildProgram {
  *   accounts that can't walk to the checkout
  */
 export function compileProgram(source: string, copyPackages?: string[]): ChildProgram {
+  const built = builtCheckout();
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fabricdrill-program-')));
   chmodSync(folder, 0o755);
-  const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({ name: 'fabricdrill', version, type: 'module' }),
-  );
-  const entry = join(folder, 'program.js');
-  const done = new Set<string>();
-  emit(folder, join(CHECKOUT, 'program.ts'), source, done);
+  for (const name of ['package.json', ...SOURCE_FOLDERS]) {
+    if (copyPackages === undefined) symlinkSync(join(built, name), join(folder, name));
+    else cpSync(join(built, name), join(folder, name), { recursive: true });
+  }
   if (copyPackages === undefined) symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
   else for (const name of copyPackages) copyPackage(folder, name, new Set());
+  const entry = join(folder, 'program.js');
+  writeFileSync(entry, compile(source, join(CHECKOUT, 'program.ts')));
   return { entry, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
-function emit(folder: string, file: string, source: string, done: Set<string>): void {
-  if (done.has(file)) return;
-  done.add(file);
-  const { code } = transformSync(source, {
-    filename: file,
-    jsc: {
-      target: 'es2022',
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true },
-      keepClassNames: true,
-    },
-    module: { type: 'es6' },
-    sourceMaps: 'inline',
-  });
-  const target = join(folder, relative(CHECKOUT, file)).replace(/\.ts$/, '.js');
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, code);
-  for (const [, specifier] of code.matchAll(/(?:from|import)\s*\(?\s*["'](\.[^"']+)\.js["']/g)) {
-    const next = resolve(dirname(file), `${specifier}.ts`);
-    emit(folder, next, readFileSync(next, 'utf8'), done);
-  }
 }
 
 function copyPackage(folder: string, name: string, done: Set<string>): void {

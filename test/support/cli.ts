@@ -13,9 +13,6 @@ import { until } from './until.js';
 /**
  * Takes command lines from stdin, as JSON, and runs one after the other; an answer a line. For suites of many short
  * commands, of which each would spend its time loading the program.
- *
- * The last lines are never run: the bench and the programs of labs are found by path at run time, so only their compiled
- * place tells where they are.
  */
 const SESSION = `
 import { createInterface } from 'node:readline';
@@ -31,16 +28,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   Object.assign(said, { stdout: '', stderr: '' });
   const exitCode = await main(['node', 'fabricdrill', ...JSON.parse(line)]);
   answer(JSON.stringify({ exitCode, ...said }) + '\\n');
-}
-if (Number.isNaN(1)) {
-  await import('./src/cli.js');
-  await import('./src/drivers/linux/job/worker.js');
-  await import('./src/drivers/linux/telemetry/watcher.js');
-  await import('./src/drivers/linux/traffic/load.js');
-  await import('./bench/flow.js');
-  await import('./bench/accuracy.js');
-  await import('./bench/explain.js');
-  await import('./bench/explain/worker.js');
 }
 `;
 

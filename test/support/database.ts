@@ -4,28 +4,18 @@
  * Workers of the test runner join the server and leave it; the last one stops it. Databases that a killed run left
  * behind are dropped by the next one.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { joinEmbeddedServer } from '../../src/store/database/embedded/embedded-server.js';
+import { testHome } from './test-home.js';
+
+export { testHome };
 
 export interface TestDatabase {
   /** Connection string of an empty database. */
   url: string;
   /** Drops it and leaves the server; close every connection first. */
   drop(): Promise<void>;
-}
-
-/** The home of the shared server; removed by hand, kept warm between runs. */
-export function testHome(): string {
-  const user = process.getuid?.() ?? 0;
-  const checkout = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 8);
-  const home = join(tmpdir(), `fabricdrill-tests-${user}-${checkout}`);
-  mkdirSync(home, { recursive: true });
-  chmodSync(home, 0o755);
-  return home;
 }
 
 /** Keeps the shared server up from `beforeAll` to `afterAll` (the result), so that it does not restart per test. */
