@@ -5,7 +5,8 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { sideInput, type SideInput } from '../../src/drill/gate/pool.js';
+import { sideInput } from '../../src/drill/gate/pool.js';
+import type { SideInput } from '../../src/drill/gate/side-run.js';
 import { checkGate } from '../../src/drill/gate/gate-input.js';
 import type { Pair } from './measure-pair.js';
 

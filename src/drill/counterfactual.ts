@@ -5,7 +5,7 @@
  * Only after the verdict is sealed: nothing of this reaches the diagnoser. Left out, with a reason: faults whose time
  * depends on what a job does (another history would move them), more than three of them, and very large fabrics.
  */
-import { advancesTime, runsWorkload, type Fabric } from '../fabric-api/fabric.js';
+import { advancesTime, runsWorkload, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import { lostAgainstTwin, shapleyShares } from '../scoring/measures/lost-time.js';
 import type { Evidence } from '../model/telemetry/series.js';
 import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';
@@ -31,7 +31,9 @@ export interface CounterfactualInput {
   plan: Plan;
   record: DrillRecord;
   evidence: Evidence;
-  /** A new fabric of the same document and seed. */
+  /** Of the fabric that the drill was on. */
+  description: Pick<FabricDescription, 'topology' | 'jobs'>;
+  /** A new fabric of the same document and seed, whose clock is driven. */
   open: () => Promise<Fabric>;
   signal: AbortSignal;
 }
@@ -41,12 +43,8 @@ const NOTHING: Counterfactual = { twin: null, lostNs: null, shares: null, missin
 /** Runs the twins. Rejects when the signal is aborted. */
 export async function runCounterfactual(input: CounterfactualInput): Promise<Counterfactual> {
   const { plan, record } = input;
+  const { topology, jobs } = input.description;
   if (record.truth.length === 0 || plan.scoring?.counterfactual === 'off') return NOTHING;
-  const probe = await input.open();
-  const simulated = advancesTime(probe);
-  const { jobs, topology } = probe.describe();
-  await probe.close();
-  if (!simulated) return NOTHING;
   if (topology.gpus.length > MOST_GPUS) {
     return {
       ...NOTHING,

@@ -49,7 +49,7 @@ export interface DrillInput {
   objectives: readonly string[];
   journal: UndoJournal;
   hooks: DrillHooks;
-  /** A new fabric of the same document and seed, for what there would have been without the faults. */
+  /** A new fabric of the same document and seed, simulated, for what there would have been without the faults. */
   openTwin?: () => Promise<Fabric>;
   /** `false` leaves out the diagnosis and its scores, for a caller that compares nothing of them. */
   diagnose?: boolean;
@@ -257,7 +257,9 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
   const counterfactual =
     open === undefined
       ? undefined
-      : await runCounterfactual({ plan, record, evidence, open, signal }).catch(unlessAborted(signal));
+      : await runCounterfactual({ plan, record, evidence, description, open, signal }).catch(
+          unlessAborted(signal),
+        );
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   const clockErrorNs = keepsTime(fabric) ? fabric.clockErrorNs?.() : undefined;
   return judgeDrill({

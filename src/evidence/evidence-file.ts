@@ -5,14 +5,23 @@
  * dies, in whichever way. It lies where temporary files do (TMPDIR).
  */
 import { createHash, randomUUID } from 'node:crypto';
+import { write } from 'node:fs';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { noRoom } from '../system/no-room.js';
 import type { EncodedPart } from './arrow.js';
 
 /** What is moved at once. */
 export const CHUNK_BYTES = 4 << 20;
+
+/** What is known of a file that was written. */
+export interface EvidenceFigures {
+  bytes: number;
+  rows: number;
+  sha256: string;
+}
 
 export class EvidenceFile {
   private constructor(
@@ -40,26 +49,51 @@ export class EvidenceFile {
     parts: AsyncIterable<EncodedPart> | Iterable<EncodedPart>,
     folder: string = tmpdir(),
   ): Promise<EvidenceFile> {
-    const handle = await openNameless(folder);
+    const handle = await EvidenceFile.place(folder);
     try {
-      const hash = createHash('sha256');
-      let bytes = 0;
-      let rows = 0;
-      for await (const part of parts) {
-        for (const piece of part.bytes) {
-          hash.update(piece);
-          await writeAll(handle, piece).catch((error: unknown) => {
-            throw noRoom('evidence', folder, error);
-          });
-          bytes += piece.byteLength;
-        }
-        rows += part.rows;
-      }
-      return new EvidenceFile(handle, bytes, rows, hash.digest('hex'));
+      return EvidenceFile.written(handle, await EvidenceFile.fill(handle.fd, parts, folder));
     } catch (error) {
       await handle.close();
       throw error;
     }
+  }
+
+  /**
+   * An open file without a name, for somebody who has only its descriptor to fill it.
+   * @throws EnvironmentError when the folder can't be written to
+   */
+  static place(folder: string = tmpdir()): Promise<FileHandle> {
+    return openNameless(folder);
+  }
+
+  /**
+   * Writes the parts as they come.
+   * @throws EnvironmentError when the disk has no room
+   */
+  static async fill(
+    descriptor: number,
+    parts: AsyncIterable<EncodedPart> | Iterable<EncodedPart>,
+    folder: string = tmpdir(),
+  ): Promise<EvidenceFigures> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    let rows = 0;
+    for await (const part of parts) {
+      for (const piece of part.bytes) {
+        hash.update(piece);
+        await writeAll(descriptor, piece).catch((error: unknown) => {
+          throw noRoom('evidence', folder, error);
+        });
+        bytes += piece.byteLength;
+      }
+      rows += part.rows;
+    }
+    return { bytes, rows, sha256: hash.digest('hex') };
+  }
+
+  /** What was filled by somebody else. */
+  static written(handle: FileHandle, { bytes, rows, sha256 }: EvidenceFigures): EvidenceFile {
+    return new EvidenceFile(handle, bytes, rows, sha256);
   }
 
   /** A file that is kept somewhere else, piece by piece. */
@@ -107,9 +141,11 @@ async function openNameless(folder: string): Promise<FileHandle> {
   }
 }
 
-async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+const writeOnce = promisify(write);
+
+async function writeAll(descriptor: number, piece: Uint8Array): Promise<void> {
   for (let written = 0; written < piece.byteLength;) {
-    const { bytesWritten } = await handle.write(piece, written, piece.byteLength - written);
+    const { bytesWritten } = await writeOnce(descriptor, piece, written, piece.byteLength - written, null);
     written += bytesWritten;
   }
 }

@@ -264,7 +264,12 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     // asked for at once, made one after another
     const [third, fourth] = await Promise.all([drills.execute(task(3)), drills.execute(task(4))]);
     expect(notes.map((note) => /seed \d$/.exec(note)?.[0])).toEqual(['seed 3', 'seed 4']);
-    const simulated = await runSide(experiment.value, fabric.value, 3, { diagnosis: true, twin: true });
+    const simulated = await runSide({
+      experiment: experiment.value,
+      fabric: fabric.value,
+      seed: 3,
+      needs: { diagnosis: true, twin: true },
+    });
     expect(Object.keys(third.outcome)).toEqual(['figures']);
     // evidence is stored in whole nanoseconds
     for (const [path, value] of Object.entries(simulated.figures!)) {

@@ -24,9 +24,9 @@ import { fileURLToPath } from 'node:url';
 import { contentDigest } from '../../system/digest.js';
 import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
-import { sideInput, type SideInput } from './pool.js';
+import { sideInput } from './pool.js';
 import type { SideTask } from './rounds.js';
-import type { SideOutcome } from './side-run.js';
+import type { SideInput, SideOutcome } from './side-run.js';
 
 /** A run takes about a kilobyte. */
 const MOST_FILES = 100_000;

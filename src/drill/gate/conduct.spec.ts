@@ -8,8 +8,7 @@ import { loadExperiment, loadFabric, loadSuite } from '../../documents/load.js';
 import { cached, FolderStore, runKey } from './cache.js';
 import { conductGate, type Execute } from './conduct.js';
 import { checkGate, refuseIncomparable, type CheckedGate } from './gate-input.js';
-import type { SideInput } from './pool.js';
-import { needsOf, runSide, type SideOutcome } from './side-run.js';
+import { needsOf, runSide, type SideInput, type SideOutcome } from './side-run.js';
 
 const fabricOf = (change: (spec: Record<string, unknown>) => void = () => undefined): FabricDocument => {
   const document = structuredClone(fabricDocument('small')) as { spec: Record<string, unknown> };
@@ -40,7 +39,7 @@ function gateOf(candidate: FabricDocument, spec: Record<string, unknown> = {}): 
 const here =
   (gate: CheckedGate): Execute =>
   async ({ side, seed }) => ({
-    outcome: await runSide(experiment, gate[side], seed, needsOf(gate.objectives)),
+    outcome: await runSide({ experiment, fabric: gate[side], seed, needs: needsOf(gate.objectives) }),
   });
 
 /** Every link twice as slow. */

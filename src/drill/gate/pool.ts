@@ -7,20 +7,10 @@
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Experiment } from '../../documents/experiment.js';
-import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Execute } from './conduct.js';
 import type { CheckedGate } from './gate-input.js';
 import type { SideTask } from './rounds.js';
-import { needsOf, type Needs, type SideOutcome } from './side-run.js';
-
-/** All that a run depends on. */
-export interface SideInput {
-  experiment: Experiment;
-  fabric: FabricDocument;
-  seed: number;
-  needs: Needs;
-}
+import { needsOf, type SideInput, type SideOutcome } from './side-run.js';
 
 export function sideInput(gate: CheckedGate, { experiment, side, seed }: SideTask): SideInput {
   return {

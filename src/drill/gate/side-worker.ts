@@ -1,10 +1,9 @@
 /** A thread that executes runs of gates, one at a time, as it is told. */
 import { parentPort } from 'node:worker_threads';
-import type { SideInput } from './pool.js';
-import { runSide } from './side-run.js';
+import { runSide, type SideInput } from './side-run.js';
 
-parentPort?.on('message', ({ experiment, fabric, seed, needs }: SideInput) => {
-  runSide(experiment, fabric, seed, needs).then(
+parentPort?.on('message', (input: SideInput) => {
+  runSide(input).then(
     (outcome) => parentPort?.postMessage({ outcome }),
     (error: unknown) =>
       parentPort?.postMessage({

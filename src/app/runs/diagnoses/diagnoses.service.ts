@@ -147,6 +147,7 @@ export class DiagnosesService {
           plan: run.plan,
           record: course,
           evidence,
+          description,
           open: () => openFabric(description.document, run.seed),
           signal: new AbortController().signal,
         })

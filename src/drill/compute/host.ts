@@ -1,0 +1,127 @@
+/**
+ * Starts the program that computes drills, and hands it one after another.
+ *
+ * A command has it as a thread, which loads while the command reads its files. A server has it as a child process of
+ * lower priority, so that a drill which takes minutes, or never ends, holds up nobody's answer, lease or undo.
+ */
+import { fork } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { programPath } from '../../system/program-path.js';
+import { errorOf, type DrillOrder, type DrillReport, type DrillTask, type Tell } from './task.js';
+
+/** The program ended before the drill did. */
+export class ComputingLostError extends Error {
+  override readonly name = 'ComputingLostError';
+}
+
+/** A program at work. */
+interface Program {
+  send(order: DrillOrder): void;
+  /** Kills it. */
+  end(): Promise<unknown>;
+}
+
+interface UnderWay {
+  tell: Tell;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+export class Computing {
+  private program: Program | undefined;
+  private underWay: UnderWay | undefined;
+  private lost: Error | undefined;
+
+  private constructor() {}
+
+  /** As a thread of this process. */
+  static thread(): Computing {
+    const computing = new Computing();
+    const worker = new Worker(programPath('program', import.meta.url), {
+      // a simulation makes much that does not live long
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    worker.on('message', (report: DrillReport) => computing.hear(report));
+    worker.on('error', (error) => computing.lose(error));
+    worker.on('exit', (code) => computing.lose(new ComputingLostError(`its thread ended with ${code}`)));
+    computing.program = {
+      send: (order) => worker.postMessage(order),
+      end: () => worker.terminate(),
+    };
+    return computing;
+  }
+
+  /**
+   * As a process of its own, of lower priority.
+   * @param descriptor open in this process, handed on as `EVIDENCE_DESCRIPTOR`
+   */
+  static process(descriptor?: number): Computing {
+    const computing = new Computing();
+    const child = fork(programPath('program', import.meta.url), {
+      serialization: 'advanced',
+      execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MB}`],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc', descriptor ?? 'ignore'],
+    });
+    child.on('message', (report) => computing.hear(report as DrillReport));
+    child.on('error', (error) => computing.lose(error));
+    const ended = new Promise<void>((resolve) => {
+      child.on('exit', (code, signal) => {
+        computing.lose(new ComputingLostError(`its process ended with ${code ?? signal}`));
+        resolve();
+      });
+    });
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    computing.program = {
+      send: (order) => void child.send(order),
+      end: () => {
+        child.kill('SIGKILL');
+        return child.pid === undefined ? Promise.resolve() : ended;
+      },
+    };
+    return computing;
+  }
+
+  /**
+   * Computes a drill; one at a time.
+   * @param tell is told everything that the program reports, the last report aside
+   * @throws what the program threw; ComputingLostError when it ended before the drill did
+   */
+  compute(task: DrillTask, tell: Tell): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.lost !== undefined) return reject(this.lost);
+      this.underWay = { tell, resolve, reject };
+      this.program!.send({ type: 'task', task });
+    });
+  }
+
+  /** Asks for an orderly end of the drill under way, which comes when the program next looks. */
+  abort(reason: string): void {
+    this.program!.send({ type: 'abort', reason });
+  }
+
+  /** Ends the program at once; a drill under way is lost. */
+  async close(): Promise<void> {
+    await this.program!.end();
+  }
+
+  private hear(report: DrillReport): void {
+    const { underWay } = this;
+    if (underWay === undefined) return;
+    if (report.type !== 'ended' && report.type !== 'thrown') return underWay.tell(report);
+    this.underWay = undefined;
+    if (report.type === 'ended') underWay.resolve();
+    else underWay.reject(errorOf(report.error));
+  }
+
+  private lose(error: Error): void {
+    this.lost ??= error;
+    this.underWay?.reject(error);
+    this.underWay = undefined;
+  }
+}
+
+/** Descriptor under which a process gets the file that it writes its evidence to. */
+export const EVIDENCE_DESCRIPTOR = 4;
+
+const YOUNG_MB = 64;
