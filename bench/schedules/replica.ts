@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
 import { InputError } from '../../src/core/problem.js';
-import { RUN_ENTITIES, RunEntity } from '../../src/app/runs/run.entity.js';
-import { recordTransition } from '../../src/app/runs/run-store.js';
+import { RUN_ENTITIES, RunEntity } from '../../src/store/runs/run.entity.js';
+import { recordTransition } from '../../src/store/runs/run-store.js';
 import { requestAbort } from '../../src/app/runs/runs.service.js';
 import { SCHEDULE_ENTITIES } from '../../src/app/schedules/schedule.entity.js';
 import { ScheduleStore, type Prepared, type ScheduledRun } from '../../src/app/schedules/schedule-store.js';

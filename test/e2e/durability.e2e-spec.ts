@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { MIGRATIONS } from '../../migrations/index.js';
-import { recordTransition, RunStore, type Claim } from '../../src/app/runs/run-store.js';
-import { RUN_ENTITIES } from '../../src/app/runs/run.entity.js';
+import { recordTransition, RunStore, type Claim } from '../../src/store/runs/run-store.js';
+import { RUN_ENTITIES } from '../../src/store/runs/run.entity.js';
 import { openDatabase, type Database } from '../../src/store/database/database.js';
 import { joinEmbeddedServer } from '../../src/store/database/embedded/embedded-server.js';
 import { preparePlace } from '../../src/store/database/embedded/place.js';

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { openDatabase } from '../../src/store/database/database.js';
-import { RUN_ENTITIES } from '../../src/app/runs/run.entity.js';
-import { recordTransition } from '../../src/app/runs/run-store.js';
+import { RUN_ENTITIES } from '../../src/store/runs/run.entity.js';
+import { recordTransition } from '../../src/store/runs/run-store.js';
 import { createTestDatabase, testHome } from './database.js';
 
 export interface RunsDatabase {

@@ -13,7 +13,7 @@ import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../pla
 import { nameSchema, type Experiment } from '../../documents/experiment.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadDefinitions, type Loaded } from '../../documents/load.js';
-import type { ExperimentEntity } from './experiment.entity.js';
+import type { ExperimentEntity } from '../../store/documents/experiment.entity.js';
 import { ExperimentsService } from './experiments.service.js';
 
 const listQuery = z.strictObject({ ...pageQuery, name: nameSchema.optional() });

@@ -9,14 +9,14 @@ import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError } from '../../core/problem.js';
 import { CONFIG, type Config } from '../../system/config/config.js';
 import { contentDigest } from '../../system/digest.js';
-import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { ConflictError, NotFoundError } from '../../system/errors.js';
 import type { Cursor } from '../platform/http/page.js';
-import { isUuid } from '../platform/http/uuid.js';
+import { isUuid } from '../../system/uuid.js';
 import type { Experiment } from '../../documents/experiment.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from '../../documents/load.js';
 import { evidenceRoom, type EvidenceRoom } from '../../drill/evidence-room.js';
-import { ExperimentEntity } from './experiment.entity.js';
+import { ExperimentEntity } from '../../store/documents/experiment.entity.js';
 import { planExperiment } from '../../drill/planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */

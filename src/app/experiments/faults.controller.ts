@@ -4,7 +4,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { FAULT_KINDS, faultKindNames, type AnyFaultKind } from '../../faults/catalog.js';
 import { inputJsonSchema } from '../../core/schema-issues.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
-import { NotFoundError } from '../platform/problem/errors.js';
+import { NotFoundError } from '../../system/errors.js';
 
 function faultView(kind: AnyFaultKind): Record<string, unknown> {
   return {

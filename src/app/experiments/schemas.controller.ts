@@ -4,7 +4,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { inputJsonSchema } from '../../core/schema-issues.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
-import { NotFoundError } from '../platform/problem/errors.js';
+import { NotFoundError } from '../../system/errors.js';
 import { experimentSchema } from '../../documents/experiment.js';
 import { fabricDocumentSchema } from '../../documents/fabric-document.js';
 import { gameDaySchema } from '../../documents/game-day.js';

@@ -15,7 +15,7 @@ import { decodeCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platfor
 import { fullForm } from '../../model/topology/describe.js';
 import { TOPOLOGY_FORMATS } from '../../model/topology/importers/index.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
-import type { FabricEntity } from './fabric.entity.js';
+import type { FabricEntity } from '../../store/documents/fabric.entity.js';
 import { FabricsService } from './fabrics.service.js';
 
 const listQuery = z.strictObject(pageQuery);

@@ -7,11 +7,11 @@ import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { contentDigest } from '../../system/digest.js';
 import type { Cursor } from '../platform/http/page.js';
-import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { summarise } from '../../model/topology/describe.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
-import { FabricEntity } from './fabric.entity.js';
+import { FabricEntity } from '../../store/documents/fabric.entity.js';
 
 @Injectable()
 export class FabricsService {

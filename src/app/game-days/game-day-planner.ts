@@ -10,7 +10,7 @@ import { withJobsAsWritten } from '../../documents/stored.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
-import type { RunEntity } from '../runs/run.entity.js';
+import type { RunEntity } from '../../store/runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
 import { dayItems, type DayItem } from './rules/stage-plans.js';
 import { GameDayEntity, GameDayItemEntity } from './game-day.entity.js';

@@ -1,6 +1,6 @@
 /** Rows of game days. Table definitions live in migrations/; these classes only map them. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { RunEntity } from '../runs/run.entity.js';
+import type { RunEntity } from '../../store/runs/run.entity.js';
 import type { GameDayState, StageState } from './rules/stages.js';
 
 /** How far a stage is; times are RFC 3339. */

@@ -8,7 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { planView } from '../../drill/plan.js';
 import { canonicalJson } from '../../system/digest.js';
-import type { RunEntity } from '../runs/run.entity.js';
+import type { RunEntity } from '../../store/runs/run.entity.js';
 
 export interface Seal {
   seal: string;

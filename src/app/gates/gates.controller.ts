@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { nameSchema } from '../../documents/experiment.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platform/http/page.js';
-import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { GATE_FORMATS, gateFormat } from '../../reports/catalog.js';
 import { quoteArgument } from '../../reports/common/report.js';
 import type { GateFormat, GateReportOptions } from '../../reports/gate/format.js';

@@ -11,8 +11,8 @@ import { EnvironmentError, InputError, withPointer, type InputIssue } from '../.
 import { contentDigest } from '../../system/digest.js';
 import { checkIdempotencyKey, madeEarlier } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
-import { isUuid } from '../platform/http/uuid.js';
-import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { isUuid } from '../../system/uuid.js';
+import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { GATE_QUEUE, type GateQueue } from '../platform/queue/gate-queue.js';
 import { VERSION } from '../../system/version.js';
 import { EXIT } from '../../scoring/exit-codes.js';

@@ -11,7 +11,7 @@ import { InputError } from '../../core/problem.js';
 import { decodeEvidenceFile } from '../../evidence/arrow.js';
 import { readStored } from '../../store/evidence/stored-evidence.js';
 import { RunsService } from './runs.service.js';
-import { refuseSealed } from './sealed-run.js';
+import { refuseSealed } from '../../store/runs/sealed-run.js';
 
 @Injectable()
 export class DiagnoseService {

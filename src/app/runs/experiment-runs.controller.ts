@@ -4,7 +4,7 @@ import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/
 import type { Response } from 'express';
 import { runOptionsSchema } from '../experiments/experiments.controller.js';
 import { parseBody } from '../platform/http/body.js';
-import { runView } from './run-view.js';
+import { runView } from '../../store/runs/run-view.js';
 import { RunsService } from './runs.service.js';
 
 @ApiTags('runs')

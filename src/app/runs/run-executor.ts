@@ -21,9 +21,9 @@ import { experimentFromStored, fabricFromStored, withJobsAsWritten } from '../..
 import { encodedParts, EVIDENCE_FORMAT } from '../../evidence/arrow.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
 import { lookEveryFewSeconds } from '../../store/evidence/live-evidence.js';
-import type { RunEntity, UndoEntryEntity } from './run.entity.js';
-import { LeaseLostError, RunStore, type Claim, type Ending } from './run-store.js';
-import { unscored } from './run-view.js';
+import type { RunEntity, UndoEntryEntity } from '../../store/runs/run.entity.js';
+import { LeaseLostError, RunStore, type Claim, type Ending } from '../../store/runs/run-store.js';
+import { unscored } from '../../store/runs/run-view.js';
 
 export interface ExecutorSettings {
   /** A worker that is silent for this long is taken for dead, and its faults are reverted by another. */

@@ -34,14 +34,14 @@ import {
 import { REPORT_FORMATS, reportFormat } from '../../reports/catalog.js';
 import { RUN_STATES, type Scorecard } from '../../scoring/scorecard.js';
 import { DiagnosesService } from './diagnoses/diagnoses.service.js';
-import { scorecardEntry } from './diagnoses/diagnosis-view.js';
+import { scorecardEntry } from '../../store/runs/diagnosis-view.js';
 import { decodeEvidenceFile, encodedParts, EVIDENCE_MEDIA_TYPE } from '../../evidence/arrow.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
 import type { StoredEvidence } from '../../store/evidence/stored-evidence.js';
-import { followEvents } from './run-events.js';
-import { runView } from './run-view.js';
+import { followEvents } from '../../store/runs/run-events.js';
+import { runView } from '../../store/runs/run-view.js';
 import { RunsService } from './runs.service.js';
-import { followSealedEvents } from './sealed-run.js';
+import { followSealedEvents } from '../../store/runs/sealed-run.js';
 
 const listQuery = z.strictObject({
   ...pageQuery,

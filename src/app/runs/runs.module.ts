@@ -11,7 +11,7 @@ import { DiagnosesController, RunDiagnosesController } from './diagnoses/diagnos
 import { DiagnosesService } from './diagnoses/diagnoses.service.js';
 import { ExperimentRunsController } from './experiment-runs.controller.js';
 import { EXECUTOR_SETTINGS, RunExecutor, type ExecutorSettings } from './run-executor.js';
-import { RunStore } from './run-store.js';
+import { RunStore } from '../../store/runs/run-store.js';
 import { RunWorker } from './run-worker.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';

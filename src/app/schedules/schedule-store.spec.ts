@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../../migrations/index.js';
 import { createTestDatabase, testHome } from '../../../test/support/database.js';
 import { openDatabase } from '../../store/database/database.js';
 import { contentDigest } from '../../system/digest.js';
-import { RUN_ENTITIES, type RunEntity } from '../runs/run.entity.js';
+import { RUN_ENTITIES, type RunEntity } from '../../store/runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
 import { dueMs } from '../../model/calendar/decide.js';
 import { ScheduleStore, type OpenWork, type Prepared, type ScheduledRun } from './schedule-store.js';

@@ -12,10 +12,10 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { ScheduleSpec } from '../../documents/schedule.js';
 import { InputError, messageOf } from '../../core/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
-import { ConflictError, NotFoundError } from '../platform/problem/errors.js';
+import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { through, Turnstile } from '../../system/turnstile.js';
 import type { PlannedDay } from '../game-days/game-day-planner.js';
-import type { RunEntity } from '../runs/run.entity.js';
+import type { RunEntity } from '../../store/runs/run.entity.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import { readSchedule, scheduledRunId, type StoredSchedule } from './stored-schedule.js';
 import {

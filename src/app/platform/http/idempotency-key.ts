@@ -3,7 +3,7 @@
  */
 import type { FindOptionsWhere, Repository } from 'typeorm';
 import { InputError } from '../../../core/problem.js';
-import { ConflictError } from '../problem/errors.js';
+import { ConflictError } from '../../../system/errors.js';
 
 /** For how long a key is known, as an interval of PostgreSQL. */
 export const KEY_LIFE = '24 hours';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { InputError } from '../../../core/problem.js';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { describeIssues } from '../../../core/schema-issues.js';
-import { isUuid } from './uuid.js';
+import { isUuid } from '../../../system/uuid.js';
 
 export interface Cursor {
   createdAt: string;

@@ -2,7 +2,7 @@ import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
 import { QueryFailedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { EnvironmentError, InputError } from '../../../core/problem.js';
-import { ConflictError, NotFoundError } from './errors.js';
+import { ConflictError, NotFoundError } from '../../../system/errors.js';
 import { toProblem } from './problem.js';
 
 const problem = (error: unknown) => toProblem(error, '/v1/things', 'incident-1');

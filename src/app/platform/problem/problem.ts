@@ -8,7 +8,7 @@ import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
 import { EnvironmentError, InputError, type InputIssue } from '../../../core/problem.js';
 import { databaseLoss } from './database-loss.js';
-import { ConflictError, NotFoundError } from './errors.js';
+import { ConflictError, NotFoundError } from '../../../system/errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

@@ -9,9 +9,9 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { knownElements } from '../../../model/workload/known-elements.js';
 import { claimOf, type AlertClaim } from '../../../fabric-api/alert-labels.js';
-import { RunEntity } from '../run.entity.js';
-import { isFinal } from '../run.machine.js';
-import { DiagnosisEntity } from './diagnosis.entity.js';
+import { RunEntity } from '../../../store/runs/run.entity.js';
+import { isFinal } from '../../../store/runs/run.machine.js';
+import { DiagnosisEntity } from '../../../store/runs/diagnosis.entity.js';
 import { mergeAlerts, verdictOfAlerts, type Alert } from './alertmanager-body.js';
 import { fabricOfRun, type RunFabric } from './run-fabric.js';
 

@@ -8,8 +8,8 @@ import { decodeUuidCursor, pageOf, pageQuery, parseQuery, placeOf } from '../../
 import { AlertsService } from './alerts.service.js';
 import { alertmanagerSchema } from './alertmanager-body.js';
 import { DiagnosesService } from './diagnoses.service.js';
-import { DIAGNOSIS_SOURCES } from './diagnosis.entity.js';
-import { diagnosisView } from './diagnosis-view.js';
+import { DIAGNOSIS_SOURCES } from '../../../store/runs/diagnosis.entity.js';
+import { diagnosisView } from '../../../store/runs/diagnosis-view.js';
 import { verdictOf, verdictSchema } from './verdict-body.js';
 
 const authorQuery = z.strictObject({ author: z.string().min(1).max(200).default('anonymous') });

@@ -4,7 +4,7 @@ import { experimentFromStored, fabricFromStored } from '../../../documents/store
 import type { FabricDocument } from '../../../documents/fabric-document.js';
 import type { Topology } from '../../../model/topology/model.js';
 import type { Job } from '../../../model/workload/job.js';
-import type { RunEntity } from '../run.entity.js';
+import type { RunEntity } from '../../../store/runs/run.entity.js';
 
 export interface RunFabric {
   document: FabricDocument;

@@ -11,7 +11,7 @@ import type { CommandContext } from '../../context.js';
 import { ProblemError } from '../../terminal/failure.js';
 import { parseWhole } from '../../terminal/flags.js';
 import { readSuite, sideFabric, type SuiteFile } from '../../files/suite-file.js';
-import { isUuid } from '../../../app/platform/http/uuid.js';
+import { isUuid } from '../../../system/uuid.js';
 
 /** What the command line says about the gate itself. */
 export interface GateChoice {

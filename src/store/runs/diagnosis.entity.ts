@@ -1,8 +1,8 @@
 /** A diagnosis of a run that came from outside, or an alert that belongs to no run. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { Verdict } from '../../../diagnosis/verdict.js';
-import type { Score } from '../../../scoring/scorecard.js';
-import type { Alert } from './alertmanager-body.js';
+import type { Verdict } from '../../diagnosis/verdict.js';
+import type { Score } from '../../scoring/scorecard.js';
+import type { Alert } from '../../app/runs/diagnoses/alertmanager-body.js';
 
 export const DIAGNOSIS_SOURCES = ['api', 'alertmanager'] as const;
 export type DiagnosisSource = (typeof DIAGNOSIS_SOURCES)[number];

@@ -7,7 +7,7 @@
  * once: what is left in place on a fabric must be known.
  */
 import type { DataSource } from 'typeorm';
-import { ConflictError } from '../platform/problem/errors.js';
+import { ConflictError } from '../../system/errors.js';
 import { followEvents, type RunEvent } from './run-events.js';
 import { RunEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';

@@ -3,7 +3,7 @@ import { createRunsDatabase, type RunsDatabase } from '../../../test/support/sto
 import type { UndoEntry } from '../../drill/undo.js';
 import { RunEntity, RunResultEntity, UndoEntryEntity } from './run.entity.js';
 import { CHUNK_BYTES, EvidenceFile } from '../../evidence/evidence-file.js';
-import { storedEvidence } from '../../store/evidence/stored-evidence.js';
+import { storedEvidence } from '../evidence/stored-evidence.js';
 import { LeaseLostError, RunStore, type Claim } from './run-store.js';
 import { unscored } from './run-view.js';
 

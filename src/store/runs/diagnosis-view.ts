@@ -1,5 +1,5 @@
 /** A diagnosis from outside as REST and scorecards show it. */
-import type { OutsideDiagnosis } from '../../../scoring/scorecard.js';
+import type { OutsideDiagnosis } from '../../scoring/scorecard.js';
 import type { DiagnosisEntity } from './diagnosis.entity.js';
 
 export const diagnosisView = (row: DiagnosisEntity): Record<string, unknown> => ({

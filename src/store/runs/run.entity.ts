@@ -13,7 +13,7 @@ import type { Impairment } from '../../fabric-api/impairment.js';
 import type { ConfigurationSnapshot } from '../../fabric-api/fabric.js';
 import type { RunState, Scorecard } from '../../scoring/scorecard.js';
 import type { TruthEntry } from '../../faults/ground-truth.js';
-import { DiagnosisEntity } from './diagnoses/diagnosis.entity.js';
+import { DiagnosisEntity } from './diagnosis.entity.js';
 
 @Entity({ name: 'runs' })
 export class RunEntity {

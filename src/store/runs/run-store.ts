@@ -12,7 +12,7 @@ import { EXIT } from '../../scoring/exit-codes.js';
 import { FINAL_STATES, type FinalState, type RunState, type Scorecard } from '../../scoring/scorecard.js';
 import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { EvidenceFile } from '../../evidence/evidence-file.js';
-import type { LiveEvidence } from '../../store/evidence/live-evidence.js';
+import type { LiveEvidence } from '../evidence/live-evidence.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
 import { isFinal, mayGo, worst } from './run.machine.js';
