@@ -1,68 +1,29 @@
 /**
- * Import fences: the arrows between rooms (docs/architecture.md) as rules, each with the reason it is there.
+ * Import fences: the arrows between the rooms of docs/rooms.cjs as rules, each with the reason it is there.
  *
- * A room may reach what its line in ROOMS lists and itself, nothing else. Specs, and a room's `testing/` folder, follow
- * the arrows of their room but may use Node, test packages and test/support; nothing that ships may import them. `tsPreCompilationDeps` is on because a type that leaks knowledge is a leak too. A rule
- * without a planted violation in test/architecture/plants.ts fails the fence test: each fence must prove that it bites.
+ * A room may reach what its line in that table lists and itself, nothing else. Specs, and a room's `testing/` folder,
+ * follow the arrows of their room but may use Node, test packages and test/support; nothing that ships may import them.
+ * `tsPreCompilationDeps` is on because a type that leaks knowledge is a leak too. A rule without a planted violation in
+ * test/architecture/plants.ts fails the fence test: each fence must prove that it bites.
  */
+const { ROOMS } = require('./docs/rooms.cjs');
+
 const SPEC = '[.](spec|e2e-spec)[.]ts$';
 const TEST_CODE = '([.](spec|e2e-spec)[.]ts$|^src/.*/testing/)';
+const PURE = `^src/(${ROOMS.flatMap(({ room, pure }) => (pure ? [room] : [])).join('|')})/`;
+const ENTRY_POINT = '^src/(main|worker|cli)[.]ts$';
 
-const BASE = ['kernel/', 'topology/'];
-const SHARED = [...BASE, 'telemetry/', 'workload/'];
-const SCORED = [...SHARED, 'truth/', 'diagnosis/verdict.ts'];
-const SCORES = [...SCORED, 'scoring/(scorecard|metric-catalog|exit-codes|parity)[.]ts$'];
-const PURE_ROOMS =
-  '(kernel|topology|workload|telemetry|simulator|faults|diagnosis|truth|scoring|gate|reports|fabrics/contract)';
+/** What pure rooms may use from npm: no input, no output, no clock, no randomness. */
+const PURE_PACKAGES = ['zod'];
 
-/** room (path under src/) → what it may reach besides itself, and why no more. */
-const ROOMS = {
-  kernel: [[], 'everything stands on it, so it stands on nothing'],
-  topology: [['kernel/'], 'a graph of devices exists without traffic, telemetry or faults'],
-  telemetry: [BASE, 'what may be observed must not depend on who produces it, nor on who explains it'],
-  workload: [BASE, 'a training job is the same on every fabric and under every fault'],
-  simulator: [
-    SHARED,
-    'it simulates impairments it is given and must know neither fault kinds nor the fabric contract',
-  ],
-  'fabrics/contract': [
-    SHARED,
-    'N kinds on M fabrics cost N + M files only while the contract knows no kind and no adapter',
-  ],
-  truth: [['kernel/', 'telemetry/'], 'it is a record in shared words, written by faults and read by scoring'],
-  faults: [
-    [...SHARED, 'truth/', 'fabrics/contract/'],
-    'a kind compiles to impairments and never touches a fabric',
-  ],
-  diagnosis: [SHARED, 'it may know what an operator knows, and nothing of what was injected'],
-  scoring: [SCORED, 'it compares a sealed verdict with the truth and must not steer either'],
-  // the scorecard, what its figures mean, how states end and how a twin compares, but no formula of a score
-  gate: [SCORES, 'it decides on figures; how they came about is not its business'],
-  reports: [[...SCORES, 'gate/'], 'it renders results and computes none'],
-  platform: [['kernel/'], 'configuration, database and queue serve every room and so may favour none'],
-};
+const under = (paths) => paths.map((path) => `^src/${path.replaceAll('.', '[.]')}`);
 
-const under = (paths) => paths.map((path) => `^src/${path}`);
-const entryPoint = '^src/(main|worker|cli)[.]ts$';
-// fabrics/stored is the service for fabrics that users keep: a service among the adapters because users say `fabrics`
-const adapter = '^src/fabrics/(?!contract/|stored/)([^/]+)/';
-const nestRoom =
-  '(fabrics/stored/|experiments/(?!definition/)|runs/|schedules/(?!timing/)|game-days/|safety/|gates/|dashboard/)';
-
-const roomArrows = Object.entries(ROOMS).map(([room, [reach, comment]]) => ({
-  name: `arrow-${room.replace('/', '-')}`,
+const roomArrows = ROOMS.map(({ room, reach, why }) => ({
+  name: `arrow-${room.replaceAll('/', '-')}`,
   severity: 'error',
-  comment,
+  comment: why,
   from: { path: `^src/${room}/` },
-  to: {
-    path: '^src/',
-    // the shape of a simulated fabric's file includes the simulator's own settings; that schema is the one exception
-    pathNot: under([
-      `${room}/`,
-      ...reach,
-      ...(room === 'fabrics/contract' ? ['simulator/settings[.]ts$'] : []),
-    ]),
-  },
+  to: { path: '^src/', pathNot: under([`${room}/`, ...reach]) },
 }));
 
 const blindness = {
@@ -73,7 +34,7 @@ const blindness = {
     'this fence carries the claim that an answer came from telemetry alone.',
   from: { path: '^src/diagnosis/', pathNot: TEST_CODE },
   to: {
-    path: '^src/(truth|faults|fabrics|simulator|scoring|drill|experiments|runs)/',
+    path: '^src/(faults|fabric-api|drivers|simulator|scoring|comparison|reports|documents|drill|store|app|cli)/',
     reachable: true,
   },
 };
@@ -84,7 +45,7 @@ const purity = [
     severity: 'error',
     comment:
       'Pure rooms run in a worker, a test, a bench or a page alike; a framework would tie them to one of these.',
-    from: { path: `^src/${PURE_ROOMS}/` },
+    from: { path: PURE },
     to: { path: 'node_modules/@nestjs/', reachable: true },
   },
   {
@@ -92,15 +53,15 @@ const purity = [
     severity: 'error',
     comment:
       'Same seed, same bytes: no files, no clock, no entropy. Bytes come in and go out through a caller.',
-    from: { path: `^src/${PURE_ROOMS}/`, pathNot: TEST_CODE },
+    from: { path: PURE, pathNot: TEST_CODE },
     to: { dependencyTypes: ['core'] },
   },
   {
-    name: 'pure-packages-only-zod',
+    name: 'pure-packages-only',
     severity: 'error',
-    comment: 'A schema library is all that pure code needs; any other package may hide a clock or a global.',
-    from: { path: `^src/${PURE_ROOMS}/`, pathNot: TEST_CODE },
-    to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
+    comment: 'A package that is not on the list may hide a clock, a file or a global.',
+    from: { path: PURE, pathNot: TEST_CODE },
+    to: { path: 'node_modules/', pathNot: `node_modules/(${PURE_PACKAGES.join('|')})/` },
   },
   {
     name: 'truth-is-types-only',
@@ -108,28 +69,20 @@ const purity = [
     comment:
       'Truth has no behaviour: a value import would mean that some decision is made where the answer is known.',
     from: { path: '^src/' },
-    to: { path: '^src/truth/', dependencyTypesNot: ['type-only'] },
+    to: { path: '^src/faults/ground-truth[.]ts$', dependencyTypesNot: ['type-only'] },
   },
 ];
 
 const boundary = [
   {
-    name: 'adapters-reach-contract-and-below',
+    name: 'drivers-apart',
     severity: 'error',
-    comment:
-      'An adapter translates impairments; it must not know fault kinds, truth, diagnosis or another adapter.',
-    from: { path: adapter },
-    to: {
-      path: '^src/',
-      pathNot: [
-        '^src/fabrics/$1/',
-        // who may reach the simulator is the business of the rule below
-        ...under([...SHARED, 'fabrics/contract/', 'platform/', 'simulator/']),
-      ],
-    },
+    comment: 'A driver that knew another could not be removed, nor tried, alone.',
+    from: { path: '^src/drivers/([^/]+)/' },
+    to: { path: '^src/drivers/', pathNot: '^src/drivers/$1/' },
   },
   {
-    name: 'simulator-behind-its-adapter',
+    name: 'simulator-behind-its-driver',
     severity: 'error',
     comment:
       'Everything else sees a fabric through the contract, or the simulated fabric would be treated differently from a real one.',
@@ -140,80 +93,32 @@ const boundary = [
     to: { path: '^src/simulator/' },
   },
   {
-    name: 'adapters-behind-the-catalogue',
+    name: 'below-app-without-nest',
     severity: 'error',
     comment:
-      'A room that names one adapter would have to be edited for the next; fabrics/catalog.ts is the only door.',
-    from: { path: '^src/', pathNot: ['^src/fabrics/[^/]+[.]ts$', adapter] },
-    to: { path: adapter },
+      'Benches, gates and commands run thousands of drills; none of them should boot a framework, not even through others.',
+    from: { path: '^src/(system|store|documents|drivers|drill)/', pathNot: TEST_CODE },
+    to: { path: 'node_modules/@nestjs/', reachable: true },
   },
   {
-    name: 'catalogue-only-lists',
-    severity: 'error',
-    comment: 'The fabric catalogue names adapters and nothing above them.',
-    from: { path: '^src/fabrics/[^/]+[.]ts$' },
-    to: { path: '^src/', pathNot: under([...SHARED, 'fabrics/(?!stored/)', 'platform/']) },
-  },
-  {
-    name: 'drill-arrows',
+    name: 'rules-are-arithmetic',
     severity: 'error',
     comment:
-      'The walk through a drill happens in memory: services, commands and the database call it, never the reverse.',
-    from: { path: '^src/drill/' },
-    to: { path: `^src/(${nestRoom}|cli/|platform/|reports/)` },
-  },
-  {
-    name: 'definition-arrows',
-    severity: 'error',
-    comment: 'Parsing a file is needed by the command line and the drill before, and without, any service.',
-    from: { path: '^src/documents/' },
-    to: {
-      path: '^src/',
-      pathNot: under([
-        ...SHARED,
-        'experiments/definition/',
-        'fabrics/contract/',
-        'fabrics/[^/]+[.]ts$',
-        'faults/',
-        'gate/',
-        'schedules/timing/',
-        'scoring/(scorecard|metric-catalog|exit-codes|profile)[.]ts$',
-      ]),
-    },
-  },
-  {
-    name: 'timing-is-arithmetic',
-    severity: 'error',
-    comment:
-      'What becomes of a tick is a matter of rules and times alone: every replica, a plan and a test must find the same.',
-    from: { path: '^src/model/calendar/', pathNot: TEST_CODE },
-    to: { path: '^src/|node_modules/', pathNot: under(['schedules/timing/', 'kernel/']) },
-  },
-  {
-    name: 'conduct-is-arithmetic',
-    severity: 'error',
-    comment:
-      'What a game day does next, and what it showed, is a matter of its file, its runs and their scorecards: whoever conducts ' +
-      'may die between two looks, and the next one must find the same.',
-    from: { path: '^src/app/game-days/rules/', pathNot: TEST_CODE },
+      'When a schedule ticks, what a game day does next and what it showed follow from files, runs and scorecards: ' +
+      'whoever conducts may die between two looks, and the next one must find the same.',
+    from: { path: '^src/(model/calendar|app/game-days/rules)/', pathNot: TEST_CODE },
     to: {
       path: '^src/|node_modules/',
       pathNot: under([
-        'game-days/conduct/',
-        'kernel/',
-        'gate/objective[.]ts$',
-        'scoring/(scorecard|exit-codes)[.]ts$',
-        'experiments/definition/game-day[.]ts$',
+        'model/calendar/',
+        'app/game-days/rules/',
+        'core/',
+        'scoring/objectives.ts',
+        'scoring/scorecard.ts',
+        'scoring/exit-codes.ts',
+        'documents/game-day.ts',
       ]),
     },
-  },
-  {
-    name: 'no-nest-in-drill-and-definition',
-    severity: 'error',
-    comment:
-      'Benches and gates run thousands of drills; none of them should boot a framework, not even through others.',
-    from: { path: '^src/(drill|experiments/definition)/', pathNot: TEST_CODE },
-    to: { path: 'node_modules/@nestjs/', reachable: true },
   },
 ];
 
@@ -223,10 +128,10 @@ const edges = [
     severity: 'error',
     comment:
       'main, worker and cli start rooms; a decision made there can be reached by no test and no other process.',
-    from: { path: entryPoint },
+    from: { path: ENTRY_POINT },
     to: {
       path: '^src/',
-      pathNot: ['^src/(cli|platform|kernel)/', '^src/.*[.]module[.]ts$'],
+      pathNot: ['^src/(cli|system|core)/', '^src/.*[.]module[.]ts$'],
     },
   },
   {
@@ -234,14 +139,14 @@ const edges = [
     severity: 'error',
     comment: 'Importing one would start a process.',
     from: {},
-    to: { path: entryPoint },
+    to: { path: ENTRY_POINT },
   },
   {
     name: 'rooms-below-the-command-line',
     severity: 'error',
     comment:
       'The command line is a client of the rooms; a service that needs a command has its logic in the wrong place.',
-    from: { path: '^src/', pathNot: ['^src/cli/', entryPoint] },
+    from: { path: '^src/', pathNot: ['^src/cli/', ENTRY_POINT] },
     to: { path: '^src/cli/' },
   },
   {
@@ -271,7 +176,7 @@ const edges = [
     severity: 'error',
     comment:
       'Each process states the tables it may see; a room that fetched the list itself would see them all.',
-    from: { path: '^src/', pathNot: ['^src/[^/]+[.]ts$', '^src/cli/', TEST_CODE] },
+    from: { path: '^src/', pathNot: ['^src/app/app[.]module[.]ts$', '^src/cli/', TEST_CODE] },
     to: { path: '^migrations/' },
   },
   {
@@ -289,10 +194,9 @@ const hygiene = [
     name: 'no-circular',
     severity: 'error',
     comment:
-      'In ESM a circle is a start-order bug waiting ("Cannot access before initialization"), and rooms in a circle are one room. ' +
-      'Type-only circles are harmless at run time (entities that refer to each other need them).',
+      'In ESM a circle is a start-order bug waiting ("Cannot access before initialization"), and rooms in a circle are one room.',
     from: { path: '^(src|migrations|bench|test)/' },
-    to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    to: { circular: true },
   },
   {
     name: 'no-unresolvable',

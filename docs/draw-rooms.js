@@ -1,30 +1,25 @@
 /**
- * Draws the arrows between rooms as the imports really are, into the marked block of docs/architecture.md.
+ * Writes the table of rooms, and the arrows between them as the imports really are, into docs/architecture.md.
  *
- * `npm run docs:rooms` redraws; with `--check` it fails when the page no longer shows the code. Specs are left out, and
- * so is every arrow that a longer way round already implies (everything reaches the kernel), or nobody could read it.
+ * `npm run docs:rooms` rewrites both marked blocks; with `--check` it fails when the page no longer shows the code. Specs
+ * are left out, and so is every arrow that a longer way round already implies, or nobody could read the picture.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const { ROOMS } = createRequire(import.meta.url)('./rooms.cjs');
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 const page = join(checkout, 'docs/architecture.md');
-const [opening, closing] = ['<!-- rooms: drawn by npm run docs:rooms -->', '<!-- end of rooms -->'];
-
-/** Folders within a room that have arrows of their own. */
-const ROOMS_WITHIN = new Set(['experiments/definition', 'schedules/timing']);
 
 /** Room of a source file, undefined for what is no room (packages, built-ins). */
 function roomOf(file) {
-  const parts = file.split('/');
-  if (parts[0] !== 'src') return undefined;
-  if (parts.length === 2) return /^(main|worker|cli)\.ts$/.test(parts[1]) ? 'entry points' : 'app.module';
-  const [, room, inner] = parts;
-  if (room === 'fabrics') return parts.length === 3 ? 'fabrics/catalog' : `fabrics/${inner}`;
-  const within = `${room}/${inner}`;
-  return ROOMS_WITHIN.has(within) ? within : room;
+  if (!file.startsWith('src/')) return undefined;
+  const found = ROOMS.find(({ room }) => file.startsWith(`src/${room}/`));
+  if (found !== undefined) return found.room;
+  return file.startsWith('src/app/') ? 'app' : 'entry points';
 }
 
 /** Every import between two rooms: room → rooms it reaches. */
@@ -78,12 +73,24 @@ function draw(arrows) {
   return ['```mermaid', 'flowchart TB', ...lines, '```'].join('\n');
 }
 
+function tabulate() {
+  const rows = ROOMS.map(({ room, holds, pure }) => `| \`${room}\` | ${holds} | ${pure ? 'yes' : 'no'} |`);
+  return ['| room | holds | pure |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Puts `content` between `<!-- NAME: … -->` and `<!-- end of NAME -->`. */
+function fill(text, name, content) {
+  const opening = `<!-- ${name}: written by npm run docs:rooms -->`;
+  const [start, end] = [text.indexOf(opening), text.indexOf(`<!-- end of ${name} -->`)];
+  if (start < 0 || end < start) throw new Error(`${page} has no block "${name}"`);
+  return `${text.slice(0, start + opening.length)}\n${content}\n${text.slice(end)}`;
+}
+
 const text = readFileSync(page, 'utf8');
-const [start, end] = [text.indexOf(opening), text.indexOf(closing)];
-if (start < 0 || end < start) throw new Error(`${page} has no block between "${opening}" and "${closing}"`);
-const drawn = `${text.slice(0, start + opening.length)}\n${draw(withoutImplied(readArrows()))}\n${text.slice(end)}`;
-if (!process.argv.includes('--check')) writeFileSync(page, drawn);
-else if (drawn !== text) {
+const arrows = draw(withoutImplied(readArrows()));
+const written = fill(fill(text, 'table', tabulate()), 'arrows', arrows);
+if (!process.argv.includes('--check')) writeFileSync(page, written);
+else if (written !== text) {
   process.stderr.write('docs/architecture.md does not show the rooms as they are: npm run docs:rooms\n');
   process.exitCode = 1;
 }

@@ -9,7 +9,7 @@ import { contentDigest } from '../../src/system/digest.js';
 import { ScheduleEntity } from '../../src/app/schedules/schedule.entity.js';
 import { rulesOf } from '../../src/documents/schedule-rules.js';
 import { nextTickMs, wakeMs } from '../../src/model/calendar/decide.js';
-import { modelTicks, type ModelCase } from '../../src/model/calendar/testing/model.js';
+import { modelTicks, type ModelCase } from '../../src/documents/testing/tick-model.js';
 import { drawSchedule, MONTH_FROM_MS } from './draw.js';
 import { connect, storeOn } from './replica.js';
 import { pause, Upsets, type Replica, type UpsetChances, type UpsetCounts } from './upsets.js';

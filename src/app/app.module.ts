@@ -35,7 +35,8 @@ import {
   YAML_TYPES,
 } from './platform/http/media-types.js';
 import { attachRawJson, keepRawJson } from './platform/http/raw-json.js';
-import { createLogger, NestLogger, type Logger as PinoLogger } from '../system/logger.js';
+import { createLogger, type Logger as PinoLogger } from '../system/logger.js';
+import { NestLogger } from './platform/logging/nest-logger.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { ProblemFilter } from './platform/problem/problem.filter.js';
 import { QueueModule } from './platform/queue/queue.module.js';

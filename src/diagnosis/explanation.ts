@@ -2,7 +2,7 @@
  * A candidate with its probability: one element, one kind, the side and direction that the evidence supports.
  */
 import type { CulpritKind, Side } from '../model/telemetry/vocabulary.js';
-import type { Candidate } from './hypotheses/hypothesis.js';
+import type { Candidate } from './candidate.js';
 import type { Outcome, Signature } from './likelihoods.js';
 
 /** Hypothesis, findings, links and times are those of the most probable variant. */

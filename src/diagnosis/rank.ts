@@ -9,7 +9,7 @@
  */
 import { logSumExp } from './series/statistics.js';
 import type { Explanation } from './explanation.js';
-import type { Candidate, Unit } from './hypotheses/hypothesis.js';
+import type { Candidate, Unit } from './candidate.js';
 import { PRIORS, THRESHOLDS, kindOf, logLikelihoodRatio, sideOf } from './likelihoods.js';
 
 export interface Ranking {

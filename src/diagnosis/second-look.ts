@@ -13,7 +13,7 @@ import type { Interval } from './series/context.js';
 import { observeAllLinks } from './features/links/link-observation.js';
 import type { Explanation } from './explanation.js';
 import { FAMILIES } from './hypotheses/catalog.js';
-import type { Candidate, Unit } from './hypotheses/hypothesis.js';
+import type { Candidate, Unit } from './candidate.js';
 import { rank } from './rank.js';
 
 /** What is seen within this time of a trouble belongs to it: polls, sessions that settle, retries. */

@@ -1,12 +1,10 @@
 /**
  * Logs: one JSON line an event, on stderr, because stdout belongs to results.
  *
- * Nest's own messages go the same way through a small adapter. Secrets are kept out at the source: connection strings
+ * Secrets are kept out at the source: connection strings
  * are never logged, and the authorisation header is redacted.
  */
-import type { LoggerService } from '@nestjs/common';
 import { destination, pino, stdSerializers, stdTimeFunctions, type Logger } from 'pino';
-import { EnvironmentError } from '../core/problem.js';
 import type { Config } from './config/config.js';
 
 export type { Logger };
@@ -40,47 +38,4 @@ function standardError(): { write(line: string): void } {
   const stream = destination({ fd: 2, sync: true, maxLength: MOST_UNWRITTEN_BYTES });
   stream.on('error', () => undefined);
   return stream;
-}
-
-/** Nest's messages, with the class that speaks as `context`. Its start-up chatter is for debugging. */
-export class NestLogger implements LoggerService {
-  constructor(private readonly logger: Logger) {}
-
-  log(message: unknown, ...rest: unknown[]): void {
-    this.logger.debug(details(rest), String(message));
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    // a port or a service that can't be had reaches whoever starts the program, and is told to the user from there
-    if (message instanceof EnvironmentError || /^Error: listen E[A-Z]+/.test(String(message))) return;
-    const error = message instanceof Error ? { error: message } : {};
-    this.logger.error(
-      { ...details(rest), ...error },
-      message instanceof Error ? message.message : String(message),
-    );
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.logger.warn(details(rest), String(message));
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.logger.debug(details(rest), String(message));
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.logger.trace(details(rest), String(message));
-  }
-
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.logger.fatal(details(rest), String(message));
-  }
-}
-
-/** Nest passes the context last, for errors with the stack before it. */
-function details(rest: unknown[]): Record<string, unknown> {
-  const texts = rest.filter((one) => typeof one === 'string');
-  const context = texts.at(-1);
-  const stack = texts.length > 1 ? texts[0] : undefined;
-  return { ...(context === undefined ? {} : { context }), ...(stack === undefined ? {} : { stack }) };
 }

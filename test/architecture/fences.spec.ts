@@ -61,7 +61,8 @@ describe('import fences', () => {
   // The clean run reads the copy too, so that a file saved in between can't make the two runs differ.
   beforeAll(() => {
     place = mkdtempSync(join(tmpdir(), 'fabricdrill-fences-'));
-    for (const name of [...FOLDERS, 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs']) {
+    const settings = ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs', 'docs/rooms.cjs'];
+    for (const name of [...FOLDERS, ...settings]) {
       if (existsSync(join(CHECKOUT, name)))
         cpSync(join(CHECKOUT, name), join(place, name), { recursive: true });
     }

@@ -24,46 +24,66 @@ function plant(rule: string, file: string, source: string, others: Record<string
   return { rule, file, sources: { [file]: source, ...others } };
 }
 
-/** A room, planted with an import of something that its arrows do not lead to. */
-function arrow(room: string, specifier: string, others: Record<string, string> = {}): Plant {
-  const rule = `arrow-${room.replace('/', '-')}`;
-  return plant(rule, `src/${room}/planted-arrow.ts`, importing(specifier), others);
+/** A room, planted with an import of something that its arrows do not lead to: path below src. */
+function arrow(room: string, target: string, others: Record<string, string> = {}): Plant {
+  const up = '../'.repeat(room.split('/').length);
+  const rule = `arrow-${room.replaceAll('/', '-')}`;
+  return plant(rule, `src/${room}/planted-arrow.ts`, importing(`${up}${target}`), others);
 }
 
 const arrows: Plant[] = [
-  arrow('kernel', '../topology/model.js'),
-  arrow('topology', '../telemetry/series.js'),
-  arrow('telemetry', '../workload/job.js'),
-  arrow('workload', '../telemetry/series.js'),
-  arrow('simulator', '../fabrics/contract/fabric.js'),
-  arrow('fabrics/contract', '../../faults/fault.js'),
-  arrow('truth', '../workload/job.js'),
-  arrow('faults', '../diagnosis/verdict.js'),
-  arrow('diagnosis', '../platform/planted-target.js', { 'src/app/platform/planted-target.ts': target }),
-  arrow('scoring', '../diagnosis/planted-target.js', { 'src/diagnosis/planted-target.ts': target }),
-  arrow('gate', '../scoring/planted-formula.js', { 'src/scoring/planted-formula.ts': target }),
-  arrow('reports', '../faults/fault.js'),
-  arrow('platform', '../topology/model.js'),
+  arrow('core', 'model/topology/model.js'),
+  arrow('model/topology', 'model/telemetry/series.js'),
+  arrow('model/telemetry', 'model/workload/job.js'),
+  arrow('model/workload', 'model/telemetry/series.js'),
+  arrow('model/calendar', 'documents/planted-target.js', { 'src/documents/planted-target.ts': target }),
+  arrow('simulator', 'fabric-api/fabric.js'),
+  arrow('fabric-api', 'faults/fault.js'),
+  arrow('faults', 'diagnosis/verdict.js'),
+  arrow('diagnosis', 'system/planted-target.js', { 'src/system/planted-target.ts': target }),
+  arrow('scoring', 'diagnosis/planted-target.js', { 'src/diagnosis/planted-target.ts': target }),
+  arrow('comparison', 'scoring/planted-formula.js', { 'src/scoring/planted-formula.ts': target }),
+  arrow('reports', 'faults/fault.js'),
+  arrow('system', 'model/topology/model.js'),
+  arrow('store', 'drill/planted-target.js', { 'src/drill/planted-target.ts': target }),
+  arrow('documents', 'drill/planted-target.js'),
+  arrow('drivers', 'faults/fault.js'),
+  arrow('drill', 'app/runs/planted-target.js', { 'src/app/runs/planted-target.ts': target }),
+  arrow('drill', 'drivers/planted-b/fabric.js', { 'src/drivers/planted-b/fabric.ts': target }),
+  arrow('app/platform', 'app/runs/planted-target.js'),
+  arrow('app/fabrics', 'app/runs/planted-target.js'),
+  arrow('app/experiments', 'app/runs/planted-target.js'),
+  arrow('app/runs', 'app/gates/planted-target.js', { 'src/app/gates/planted-target.ts': target }),
+  arrow('app/gates', 'app/runs/planted-target.js'),
+  arrow('app/game-days', 'app/schedules/planted-target.js', {
+    'src/app/schedules/planted-target.ts': target,
+  }),
+  arrow('app/schedules', 'app/gates/planted-target.js'),
+  arrow('cli', 'app/runs/planted-target.js'),
 ];
 
 /** One plant for each room that diagnosis must not reach: by a type, through an innocent file of an allowed room. */
 const blindness: Plant[] = [
-  'truth',
   'faults',
-  'fabrics',
+  'fabric-api',
+  'drivers',
   'simulator',
   'scoring',
+  'comparison',
+  'reports',
+  'documents',
   'drill',
-  'experiments',
-  'runs',
+  'store',
+  'app',
+  'cli',
 ].map((room) => {
   const innocent = `planted-innocent-${room}`;
   return plant(
     'diagnosis-is-blind',
     `src/diagnosis/planted-peek-at-${room}.ts`,
-    importingType('Planted', `../telemetry/${innocent}.js`),
+    importingType('Planted', `../model/telemetry/${innocent}.js`),
     {
-      [`src/model/telemetry/${innocent}.ts`]: importingType('Secret', `../${room}/planted-secret.js`),
+      [`src/model/telemetry/${innocent}.ts`]: importingType('Secret', `../../${room}/planted-secret.js`),
       [`src/${room}/planted-secret.ts`]: 'export interface Secret {\n  element: string;\n}\n',
     },
   );
@@ -71,83 +91,43 @@ const blindness: Plant[] = [
 
 const purity: Plant[] = [
   plant('pure-without-nest', 'src/comparison/planted-service.ts', importing('@nestjs/common')),
-  plant('pure-without-nest', 'src/reports/planted-indirect.ts', importing('../kernel/planted-service.js'), {
+  plant('pure-without-nest', 'src/reports/planted-indirect.ts', importing('../core/planted-service.js'), {
     'src/core/planted-service.ts': importing('@nestjs/common'),
   }),
   plant('pure-without-built-ins', 'src/simulator/planted-file-reader.ts', importing('node:fs')),
   plant('pure-without-built-ins', 'src/core/planted-bare-name.ts', importing('fs')),
-  plant('pure-packages-only-zod', 'src/model/topology/planted-package.ts', importing('yaml')),
+  plant('pure-packages-only', 'src/model/topology/planted-package.ts', importing('yaml')),
   plant(
     'truth-is-types-only',
     'src/scoring/planted-value.ts',
-    "import { target } from '../truth/planted-value.js';\nexport const planted = target;\n",
-    { 'src/truth/planted-value.ts': target },
+    "import '../faults/ground-truth.js';\nexport const planted = 1;\n",
   ),
 ];
 
-const adapterTargets = { 'src/fabrics/planted-b/fabric.ts': target };
 const boundary: Plant[] = [
+  plant('drivers-apart', 'src/drivers/planted-a/fabric.ts', importing('../planted-b/fabric.js')),
   plant(
-    'adapters-reach-contract-and-below',
-    'src/fabrics/planted-a/fabric.ts',
-    importing('../planted-b/fabric.js'),
-    adapterTargets,
-  ),
-  plant(
-    'adapters-reach-contract-and-below',
-    'src/fabrics/planted-a/truth.ts',
-    importingType('TruthEntry', '../../truth/truth.js'),
-  ),
-  plant(
-    'simulator-behind-its-adapter',
-    'src/drill/planted-simulator.ts',
-    importing('../simulator/planted-target.js'),
-    {
-      'src/simulator/planted-target.ts': target,
-    },
-  ),
-  plant(
-    'simulator-behind-its-adapter',
-    'src/fabrics/planted-a/simulator.ts',
+    'simulator-behind-its-driver',
+    'src/drivers/planted-a/simulator.ts',
     importing('../../simulator/planted-target.js'),
+    { 'src/simulator/planted-target.ts': target },
   ),
-  plant(
-    'adapters-behind-the-catalogue',
-    'src/drill/planted-adapter.ts',
-    importing('../fabrics/planted-b/fabric.js'),
-    adapterTargets,
-  ),
-  plant(
-    'adapters-behind-the-catalogue',
-    'src/app/fabrics/planted-adapter.ts',
-    importing('../planted-b/fabric.js'),
-  ),
-  plant('drill-arrows', 'src/drill/planted-stored.ts', importing('../fabrics/stored/planted-target.js'), {
-    'src/app/fabrics/planted-target.ts': target,
+  plant('below-app-without-nest', 'src/drill/planted-nest.ts', importing('@nestjs/common')),
+  plant('below-app-without-nest', 'src/store/planted-nest.ts', importing('../system/planted-nest.js'), {
+    'src/system/planted-nest.ts': importing('@nestjs/common'),
   }),
-  plant('catalogue-only-lists', 'src/fabrics/planted-catalogue.ts', importing('../faults/fault.js')),
-  plant('drill-arrows', 'src/drill/planted-service.ts', importing('../runs/planted-target.js'), {
-    'src/app/runs/planted-target.ts': target,
-  }),
-  plant('definition-arrows', 'src/documents/planted.ts', importing('../planted-target.js'), {
-    'src/app/experiments/planted-target.ts': target,
-  }),
-  plant('timing-is-arithmetic', 'src/model/calendar/planted.ts', importing('../planted-target.js'), {
-    'src/app/schedules/planted-target.ts': target,
-  }),
-  plant('conduct-is-arithmetic', 'src/app/game-days/rules/planted.ts', importing('../planted-target.js'), {
+  plant('rules-are-arithmetic', 'src/app/game-days/rules/planted.ts', importing('../planted-target.js'), {
     'src/app/game-days/planted-target.ts': target,
   }),
-  plant('no-nest-in-drill-and-definition', 'src/drill/planted-nest.ts', importing('@nestjs/common')),
 ];
 
 const edges: Plant[] = [
-  plant('entry-points-only-wire', 'src/worker.ts', importing('./topology/model.js')),
-  plant('nothing-imports-an-entry-point', 'src/app/runs/planted-start.ts', importing('../worker.js')),
+  plant('entry-points-only-wire', 'src/worker.ts', importing('./model/topology/model.js')),
+  plant('nothing-imports-an-entry-point', 'src/app/runs/planted-start.ts', importing('../../worker.js')),
   plant(
     'rooms-below-the-command-line',
     'src/app/runs/planted-command.ts',
-    importing('../cli/planted-target.js'),
+    importing('../../cli/planted-target.js'),
     {
       'src/cli/planted-target.ts': target,
     },
@@ -183,14 +163,10 @@ const edges: Plant[] = [
   plant(
     'migrations-are-passed-in',
     'src/app/platform/planted-migrations.ts',
-    importing('../../migrations/planted.js'),
+    importing('../../../migrations/planted.js'),
     { 'migrations/planted.ts': target },
   ),
-  plant(
-    'migrations-stand-alone',
-    'migrations/1-planted-migration.ts',
-    importing('../src/kernel/elements.js'),
-  ),
+  plant('migrations-stand-alone', 'migrations/1-planted-migration.ts', importing('../src/core/elements.js')),
 ];
 
 const hygiene: Plant[] = [

@@ -5,14 +5,24 @@
  * passes in silence.
  */
 import { describe, expect, test } from '@jest/globals';
+import { createRequire } from 'node:module';
 import { basename, dirname, posix } from 'node:path';
 import { filesBelow, readSource, ships, SOURCE_FOLDERS, typescriptFiles } from '../support/source-tree.js';
 import { disabledTests, type Finding, importedModules, impureConstructs } from './constructs.js';
 
 const LINES_MAX = 400;
+const FILES_MAX = 25;
+/** A folder with one file a kind may have more. */
+const KINDS_MAX = 40;
+const KINDS = ['src/faults', 'src/diagnosis/hypotheses'];
+
+const { ROOMS } = createRequire(import.meta.url)('../../docs/rooms.cjs') as {
+  ROOMS: { room: string; pure?: true; reach: string[] }[];
+};
+const pureRooms = ROOMS.flatMap(({ room, pure }) => (pure === true ? [`src/${room}/`] : []));
 // the paced simulation is a process that keeps to the wall clock: that is all it adds to the simulated fabric
-const PURE =
-  /^src\/(kernel|topology|workload|telemetry|simulator|faults|diagnosis|truth|scoring|gate|reports|fabrics\/(contract|simulated(?!\/paced)))\//;
+const isPure = (file: string): boolean =>
+  pureRooms.some((room) => file.startsWith(room)) || /^src\/drivers\/simulated\/(?!paced\/)/.test(file);
 
 // Put together here, so that this file does not contain what it looks for.
 const LEFTOVER = new RegExp(`\\b(${['FIX' + 'ME', 'TO' + 'DO', 'X' + 'XX', 'HA' + 'CK'].join('|')})\\b`);
@@ -32,7 +42,7 @@ function linesMatching(file: string, pattern: RegExp): string[] {
 }
 
 describe('pure rooms', () => {
-  const pureFiles = product.filter((file) => PURE.test(file));
+  const pureFiles = product.filter(isPure);
 
   test.each([
     ['Date.now', 'const t = Date.now();'],
@@ -74,6 +84,49 @@ describe('pure rooms', () => {
       impureConstructs(readSource(file)).map(({ construct }) => `${basename(file)} ${construct}`),
     );
     expect([...new Set(found)].sort()).toEqual(['zone-names.ts Intl', 'zone.ts Intl']);
+  });
+});
+
+describe('rooms', () => {
+  const below = (room: string): string[] => product.filter((file) => file.startsWith(`src/${room}/`));
+
+  test('each room of the table is there, and each file lies in one', () => {
+    expect(ROOMS.filter(({ room }) => below(room).length === 0)).toEqual([]);
+    const wires = /^src\/(main|worker|cli|app\/[a-z-]+(\.module)?)\.ts$/;
+    const homeless = product.filter(
+      (file) => file.startsWith('src/') && !ROOMS.some(({ room }) => file.startsWith(`src/${room}/`)),
+    );
+    expect(homeless.filter((file) => !wires.test(file))).toEqual([]);
+  });
+
+  test('what a room may reach is there', () => {
+    const present = (path: string): boolean =>
+      path.endsWith('/')
+        ? product.some((file) => file.startsWith(`src/${path}`))
+        : product.includes(`src/${path}`);
+    expect(
+      ROOMS.flatMap(({ room, reach }) => reach.map((path) => `${room}: ${path}`)).filter(
+        (line) => !present(line.split(': ')[1]),
+      ),
+    ).toEqual([]);
+  });
+
+  test('the compiler project for pure code holds the pure rooms', () => {
+    const { include } = JSON.parse(readSource('tsconfig.pure.json')) as { include: string[] };
+    const covered = pureRooms.map((room) => include.find((folder) => room.startsWith(`${folder}/`)));
+    expect(covered).not.toContain(undefined);
+    expect(include.filter((folder) => !covered.includes(folder))).toEqual([]);
+  });
+
+  test(`no folder has more than ${FILES_MAX} files, one of kinds no more than ${KINDS_MAX}`, () => {
+    const counts = new Map<string, number>();
+    for (const file of product.filter((one) => one.startsWith('src/'))) {
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+    const full = [...counts].filter(
+      ([folder, count]) => count > (KINDS.includes(folder) ? KINDS_MAX : FILES_MAX),
+    );
+    expect(full).toEqual([]);
   });
 });
 
@@ -134,7 +187,7 @@ describe('catalogues', () => {
     return reached;
   }
 
-  const catalogues = product.filter((file) => /^src\/(faults|reports|fabrics)\/catalog\.ts$/.test(file));
+  const catalogues = product.filter((file) => /^src\/(faults|reports|drivers)\/catalog\.ts$/.test(file));
 
   test('the fault catalogue is one of them', () => {
     expect(catalogues).toContain('src/faults/catalog.ts');
@@ -143,9 +196,8 @@ describe('catalogues', () => {
   test.each(catalogues)('%s leads to everything in its folder', (catalogue) => {
     const reached = listed(catalogue);
     const room = `${dirname(catalogue)}/`;
-    // the service for stored fabrics lies among the adapters, since users say `fabrics` for both
-    const beside = product.filter((file) => file.startsWith(room) && !file.startsWith('src/app/fabrics/'));
-    // of an adapter or a contract the catalogue names the door, not each file behind it
+    const beside = product.filter((file) => file.startsWith(room));
+    // of a driver the catalogue names the door, not each file behind it
     const entry = (file: string): string => file.slice(room.length).split('/')[0];
     const doors = new Set([...reached].map(entry));
     expect(beside.map(entry).filter((name) => !doors.has(name))).toEqual([]);

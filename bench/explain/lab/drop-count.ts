@@ -7,7 +7,8 @@
 import type { Fabric } from '../../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../../src/fabric-api/impairment.js';
 import { counterName } from '../../../src/drivers/linux/lab/counter-name.js';
-import type { Lab, LabPort } from '../../../src/drivers/linux/lab/lab.js';
+import type { Lab } from '../../../src/drivers/linux/lab/lab.js';
+import type { LabPort } from '../../../src/drivers/linux/lab/parts.js';
 import { parseCounters } from '../../../src/drivers/linux/telemetry/readings.js';
 import { portId } from '../../../src/core/elements.js';
 

@@ -3,7 +3,8 @@
  *
  * A route without a command (experiments, gates) stays as it is. Routes are found within a sentence too.
  */
-import type { CommandForm } from '../terminal/failure.js';
+/** Turns the arguments of a command into what this user would type. */
+export type CommandForm = (args: string) => string;
 
 const LISTED = 'runs|fabrics|game-days|schedules';
 const ID = '([\\w-]+|\\{id\\})';

@@ -3,15 +3,12 @@
  */
 import { EnvironmentError, formatIssue, InputError } from '../../core/problem.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
-import { hintAsCommand } from '../client/hints.js';
+import { hintAsCommand, type CommandForm } from '../client/hints.js';
 
 export interface Failure {
   lines: string[];
   exitCode: ExitCode;
 }
-
-/** Turns the arguments of a command into what this user would type. */
-export type CommandForm = (args: string) => string;
 
 /** A command that was interrupted before it had done anything that needs undoing. */
 export class InterruptedError extends Error {

@@ -28,7 +28,8 @@ import { listed, since, until } from '../wording.js';
 import { foreignGroups } from './foreign-account.js';
 import type { ForeignGroup } from './foreign-account.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
+import type { Candidate, Finding, Unit } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { loadFindings } from './incast.js';
 
 const DISTURBED_NS = 2e9;

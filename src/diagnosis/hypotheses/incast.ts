@@ -20,7 +20,8 @@ import { allQueues, busiestClass, deepest, isContended, marked } from '../featur
 import type { Explanation } from '../explanation.js';
 import { listed, percent, since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding } from './hypothesis.js';
+import type { Candidate, Finding } from '../candidate.js';
+import type { Family } from './hypothesis.js';
 import { foreignGroups } from './foreign-account.js';
 import type { ForeignGroup } from './foreign-account.js';
 import type { ChainStep, RuledOut } from '../verdict.js';

@@ -19,7 +19,8 @@ import type { Hypothesis } from '../likelihoods.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { listed, time, when } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Observations } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 
 const HYPOTHESES: readonly Hypothesis[] = ['job-migration/configuration', 'job-migration/unknown'];
 

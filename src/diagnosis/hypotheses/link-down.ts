@@ -12,7 +12,8 @@ import { stallOnsetNs } from '../features/links/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import { since, time, until, when } from '../wording.js';
-import type { Candidate, Family, Observations } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings } from './link-findings.js';
 

@@ -6,7 +6,12 @@ import type { Context, Interval } from '../series/context.js';
 import { overlaps } from '../series/context.js';
 import { observeNicStalls } from '../features/links/edge-stalls.js';
 import { pausesItsSwitch } from '../features/jobs/host-side.js';
-import { DARK_DBM, endsDownTogether, observeAllLinks, timesDown } from '../features/links/link-observation.js';
+import {
+  DARK_DBM,
+  endsDownTogether,
+  observeAllLinks,
+  timesDown,
+} from '../features/links/link-observation.js';
 import type { EndObservation, LinkObservation } from '../features/links/link-observation.js';
 import { observeLight, observeSignals } from '../features/links/signal.js';
 import type { Light } from '../features/links/signal.js';
@@ -14,7 +19,7 @@ import { freshCount, freshSamples, rises, samplesWithin, union } from '../series
 import { stallUnderWayNs } from '../features/links/stall.js';
 import type { Nic } from '../../model/topology/model.js';
 import { outcome } from './hypothesis.js';
-import type { Finding } from './hypothesis.js';
+import type { Finding } from '../candidate.js';
 import type { Outcome } from '../likelihoods.js';
 
 /** A liveness session that falls within this time of a port going down fell because of that. */

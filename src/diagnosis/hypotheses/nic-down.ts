@@ -12,7 +12,8 @@ import type { LinkObservation } from '../features/links/link-observation.js';
 import { countPresent } from '../explanation.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
+import type { Candidate, Finding, Unit } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { againstDevices, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings } from './link-findings.js';
 

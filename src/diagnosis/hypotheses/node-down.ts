@@ -20,7 +20,8 @@ import type { Explanation } from '../explanation.js';
 import type { RuledOut } from '../verdict.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
+import type { Candidate, Finding, Unit } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { portSteps } from './link-account.js';
 import { linkFindings } from './link-findings.js';
 

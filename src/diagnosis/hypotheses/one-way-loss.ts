@@ -16,7 +16,8 @@ import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
 import type { Signature } from '../likelihoods.js';
 import { since, until } from '../wording.js';
-import type { Candidate, Family, Observations } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { linkFindings, lonelySessionLosses, stallOf } from './link-findings.js';
 

@@ -20,7 +20,8 @@ import type { Explanation } from '../explanation.js';
 import type { Hypothesis } from '../likelihoods.js';
 import type { ChainStep } from '../verdict.js';
 import { since, until } from '../wording.js';
-import type { Candidate, Family, Finding, Observations } from './hypothesis.js';
+import type { Candidate, Finding } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { linkRivals, linkSeries, linkSteps } from './link-account.js';
 import { dimOutage, linkFindings } from './link-findings.js';
 

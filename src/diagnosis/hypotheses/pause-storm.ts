@@ -13,7 +13,8 @@ import { observeNicPauses } from '../features/queues/nic-pause.js';
 import type { NicPause } from '../features/queues/nic-pause.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
-import type { Candidate, Family } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family } from './hypothesis.js';
 import { receiverAt, nicRivals, nicSeries, nicSteps, pauseOf, spreadClause } from './receiver-account.js';
 
 export const pauseStorm: Family = {

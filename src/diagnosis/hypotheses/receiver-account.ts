@@ -19,7 +19,8 @@ import { overlaps } from '../series/context.js';
 import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Finding, Observations } from './hypothesis.js';
+import type { Candidate, Finding } from '../candidate.js';
+import type { Observations } from './hypothesis.js';
 import type { Hypothesis } from '../likelihoods.js';
 
 /** All that a NIC shows of its receiving side in a stretch; an idle one is not asked. */

@@ -21,7 +21,8 @@ import type { ChainStep, RuledOut } from '../verdict.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
 import { hostSideFindings } from './receiver-account.js';
-import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
+import type { Candidate, Finding, Unit } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 
 export const slowHostSide: Family = {
   hypotheses: ['speed-downgrade/host'],

@@ -13,7 +13,8 @@ import { number } from '../series/change.js';
 import { samplesWithin } from '../series/samples.js';
 import { outcomeOf } from '../explanation.js';
 import { since, until } from '../wording.js';
-import type { Candidate, Family } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family } from './hypothesis.js';
 import { receiverAt, nicRivals, nicSeries, nicSteps, spreadClause } from './receiver-account.js';
 
 export const slowReceiver: Family = {

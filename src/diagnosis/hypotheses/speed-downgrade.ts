@@ -26,7 +26,8 @@ import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { listed, since, time, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding, Observations, Unit } from './hypothesis.js';
+import type { Candidate, Finding, Unit } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 import { linkSeries } from './link-account.js';
 
 export const speedDowngrade: Family = {

@@ -18,7 +18,8 @@ import type { Explanation } from '../explanation.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { listed, since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Observations } from './hypothesis.js';
+import type { Candidate } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 
 export const straggler: Family = {
   hypotheses: ['straggler/host'],

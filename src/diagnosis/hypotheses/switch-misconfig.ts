@@ -21,7 +21,8 @@ import type { Hypothesis } from '../likelihoods.js';
 import type { ChainStep, RuledOut } from '../verdict.js';
 import { since, until } from '../wording.js';
 import { outcome } from './hypothesis.js';
-import type { Candidate, Family, Finding, Observations } from './hypothesis.js';
+import type { Candidate, Finding } from '../candidate.js';
+import type { Family, Observations } from './hypothesis.js';
 
 const ECN = 'ecn-misconfig/configuration';
 const PFC = 'pfc-misconfig/configuration';

@@ -10,7 +10,6 @@
 import { evaluateObjectives, parseObjectives } from '../../../scoring/objectives.js';
 import type { ExitCode } from '../../../scoring/exit-codes.js';
 import type { ObjectiveResult, Score, Scorecard } from '../../../scoring/scorecard.js';
-import type { Moment } from './timeline.js';
 
 export type HypothesisOutcome = 'held' | 'refuted' | 'unknown' | 'not run';
 
@@ -71,6 +70,18 @@ export interface Difference {
   figure: string;
   before: number | string | null;
   after: number | string | null;
+}
+
+/** What happened when, and who did it. */
+export interface Moment {
+  /** RFC 3339. */
+  at: string;
+  kind: 'day' | 'stage' | 'run' | 'fault' | 'commit' | 'note' | 'action';
+  /** A stage, or `stage/experiment`; null for what is of the whole day. */
+  of: string | null;
+  /** Null for what nobody did by hand. */
+  who: string | null;
+  text: string;
 }
 
 export interface DayReport {

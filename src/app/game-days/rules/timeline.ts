@@ -1,16 +1,5 @@
 /** What happened when on a game day, and who did it, in the order of time. Pure. */
-import type { DayReport, ItemFindings } from './report.js';
-
-export interface Moment {
-  /** RFC 3339. */
-  at: string;
-  kind: 'day' | 'stage' | 'run' | 'fault' | 'commit' | 'note' | 'action';
-  /** A stage, or `stage/experiment`; null for what is of the whole day. */
-  of: string | null;
-  /** Null for what nobody did by hand. */
-  who: string | null;
-  text: string;
-}
+import type { DayReport, ItemFindings, Moment } from './report.js';
 
 type Told = Pick<
   DayReport,

@@ -9,7 +9,8 @@
 import { portId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
 import { filledIn, type DialectChoice, type DialectStep, type TemplateWords } from '../dialects/dialect.js';
-import { DAMAGED_MARK, type Lab, type LabPort } from '../lab/lab.js';
+import { DAMAGED_MARK, type Lab } from '../lab/lab.js';
+import type { LabPort } from '../lab/parts.js';
 import { INGRESS_PRIORITY } from '../lab/ingress-priority.js';
 import { noTable, ownTable } from '../lab/rules.js';
 import { CommandError } from '../transport/place.js';

@@ -3,7 +3,24 @@
  */
 import { tracePaths } from '../lab/paths.js';
 import type { Lab } from '../lab/lab.js';
-import type { JobLab } from './lab-jobs.js';
+import type { Topology } from '../../../model/topology/model.js';
+import type { Place } from '../transport/place.js';
+import type { UndoSpot } from '../undo/timers.js';
+import type { TracePaths } from './connections.js';
+
+/** What jobs need of a lab. */
+export interface JobLab {
+  topology: Topology;
+  /** For run files of jobs. */
+  jobsFolder: string;
+  placeOf(host: number): Place;
+  addressOf(host: number): string;
+  trace: TracePaths;
+  /** Whether the host's NIC has a link. */
+  hasLink(host: number): Promise<boolean>;
+  /** Where an undo timer for the host waits. */
+  spotOf(host: number): UndoSpot;
+}
 
 interface LinkRow {
   flags: string[];

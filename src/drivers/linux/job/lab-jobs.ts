@@ -16,6 +16,7 @@ import type { JobListener } from './job-events.js';
 import { LabJob, type JobSite } from './lab-job.js';
 import { monotonicNs } from './monotonic.js';
 import type { Orchestrator, ScheduledJobs } from './orchestrator.js';
+import type { JobLab } from './job-lab.js';
 import { OwnOrchestrator } from './own-orchestrator.js';
 import { requireRunnable } from './runnable.js';
 import { SchedulerFile } from './scheduler-state.js';
@@ -24,20 +25,6 @@ import { workerProgram, WorkerProcess } from './worker-process.js';
 const RENEW_MS = 2000;
 const LEASE_NS = 10e9;
 const PULSES_PER_POLL = 2;
-
-/** What jobs need of a lab. */
-export interface JobLab {
-  topology: Topology;
-  /** For run files of jobs. */
-  jobsFolder: string;
-  placeOf(host: number): Place;
-  addressOf(host: number): string;
-  trace: TracePaths;
-  /** Whether the host's NIC has a link. */
-  hasLink(host: number): Promise<boolean>;
-  /** Where an undo timer for the host waits. */
-  spotOf(host: number): UndoSpot;
-}
 
 export interface LabJobsOptions {
   lab: JobLab;

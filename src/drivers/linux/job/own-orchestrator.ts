@@ -10,7 +10,7 @@ import { InputError } from '../../../core/problem.js';
 import type { Job } from '../../../model/workload/job.js';
 import { movedPlacement, spareHosts, whyNoSpare, type GpuUse } from '../../../model/workload/spares.js';
 import type { Step } from '../undo/shell.js';
-import type { JobLab } from './lab-jobs.js';
+import type { JobLab } from './job-lab.js';
 import type { Allocation, MoveOrder, Orchestrator, ScheduledJobs, SchedulerUndo } from './orchestrator.js';
 import { killLeftovers } from './worker-process.js';
 import type { SchedulerFile, StandingOrder } from './scheduler-state.js';

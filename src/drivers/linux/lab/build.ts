@@ -13,7 +13,8 @@ import { ackTimeoutNs } from '../ack-timeout.js';
 import { inParallel } from '../parallel.js';
 import { CommandError, LocalPlace } from '../transport/place.js';
 import { frrConfigurations } from './frr.js';
-import type { Lab, LabNode, LabPort } from './lab.js';
+import type { Lab } from './lab.js';
+import type { LabNode, LabPort } from './parts.js';
 import {
   isBusy,
   namespaceExists,

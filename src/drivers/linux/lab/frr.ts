@@ -5,7 +5,8 @@
  * cure for next-hop groups that never get a member back after a flap (FRR 8.4, issue 12239); a fabric with
  * `staleNextHops` leaves it out and runs FRR as it ships. Syntax: FRR 8.4 manual, chapters Zebra, BGP and BFD.
  */
-import type { Lab, LabNode } from './lab.js';
+import type { Lab } from './lab.js';
+import type { LabNode } from './parts.js';
 
 /** Daemons of a switch in the order of their start, with their configurations. */
 export function frrConfigurations(lab: Lab, node: LabNode): { daemon: string; text: string }[] {

@@ -15,6 +15,7 @@ import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { interfaceWord } from './interface-word.js';
+import type { LabNode, LabPort, Reach } from './parts.js';
 import { reachOverSsh } from '../site/reach.js';
 import { NamespacePlace, type Place } from '../transport/place.js';
 
@@ -30,50 +31,6 @@ const FIRST_LEAF_AS = 65_101;
 const MOST_DEVICES = 120;
 /** Above it a veth with a token bucket no longer keeps its rate on a small machine. */
 const MOST_GBPS = 1;
-
-export interface LabNode {
-  /** Index into the topology's devices. */
-  device: number;
-  name: string;
-  role: 'host' | 'switch';
-  tier: 'host' | 'leaf' | 'spine';
-  /** Of this host; empty where the device is another machine. */
-  namespace: string;
-  place: Place;
-  dialect: Dialect;
-  /** Its run files: of a switch FRR's configuration, logs and sockets (`vtysh --vty_socket FOLDER`). */
-  folder: string;
-  loopback: string;
-  /** Of a host: where its default route leads, where there is one to give back. */
-  gateway?: string;
-  /** Of a switch. */
-  autonomousSystem?: number;
-}
-
-export interface LabPort {
-  /** Index into the topology's ports. */
-  port: number;
-  /** `leaf-1/p2` */
-  name: string;
-  /** Within its node's namespace: `p2`, `nic-0`. */
-  interface: string;
-  node: LabNode;
-  rateMbps: number;
-  /** Both ends of a host's link have one; without mask. */
-  address?: string;
-  /** The network of that address, as a route names it. */
-  prefix?: string;
-}
-
-/** Where devices are and how they are told, whoever has built them. */
-export interface Reach {
-  /** Devices are other machines, and nothing here has built them. */
-  isRemote: boolean;
-  /** For run files, on a disk that all hosts share. */
-  folder: string;
-  ofDevice(device: Device): Pick<LabNode, 'namespace' | 'place' | 'dialect' | 'folder' | 'gateway'>;
-  ofPort(port: Port): Pick<LabPort, 'interface' | 'address' | 'prefix'>;
-}
 
 export class Lab {
   readonly folder: string;

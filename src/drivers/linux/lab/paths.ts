@@ -5,7 +5,8 @@
  * (fib_multipath_hash_policy 3); nothing is sent for it. Questions for one device go in one process. With another policy
  * than `fields` the answer is a guess, since a sending socket may bring a hash of its own.
  */
-import type { Lab, LabNode, LabPort } from './lab.js';
+import type { Lab } from './lab.js';
+import type { LabNode, LabPort } from './parts.js';
 
 /** A TCP connection; hosts are device indices. */
 export interface Flow {

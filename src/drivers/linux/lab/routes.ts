@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../core/problem.js';
 import { listChoices } from '../../../core/nearest.js';
 import { inParallel } from '../parallel.js';
-import type { Lab, LabNode } from './lab.js';
+import type { Lab } from './lab.js';
+import type { LabNode } from './parts.js';
 
 /** The part of `ip -j route show` that is read here. */
 interface RouteLine {

@@ -7,7 +7,8 @@
  */
 import { counterName } from './counter-name.js';
 import { INGRESS_PRIORITY } from './ingress-priority.js';
-import { DAMAGED_MARK, RULES_TABLE, type Lab, type LabNode } from './lab.js';
+import { DAMAGED_MARK, RULES_TABLE, type Lab } from './lab.js';
+import type { LabNode } from './parts.js';
 
 /** The rule set of a device, to be fed to `nft -f`; feeding it again changes nothing but sets the counters to 0. */
 export function countingRules(lab: Lab, node: LabNode): string {

@@ -11,7 +11,8 @@ import type { Job } from '../../../model/workload/job.js';
 import type { ImpairmentType } from '../../../fabric-api/impairment.js';
 import { LINUX_CAPABILITIES } from '../controls/controls.js';
 import { workerProgram } from '../job/worker-process.js';
-import { RULES_TABLE, type Lab, type LabNode } from '../lab/lab.js';
+import { RULES_TABLE, type Lab } from '../lab/lab.js';
+import type { LabNode } from '../lab/parts.js';
 import { CommandError } from '../transport/place.js';
 
 export interface SiteFacts {

@@ -17,7 +17,7 @@ import type {
 } from '../../../fabric-api/transport-settings.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import { interfaceWord } from '../lab/interface-word.js';
-import type { Reach } from '../lab/lab.js';
+import type { Reach } from '../lab/parts.js';
 import { SshPlace, type SshLogin, type SshTarget } from '../transport/ssh-place.js';
 import { socketFolder } from '../transport/socket-folder.js';
 

@@ -7,7 +7,8 @@
  */
 import { deviceId, nicId, portId, queueId } from '../../../core/elements.js';
 import type { MetricName } from '../../../model/telemetry/catalog.js';
-import type { Lab, LabNode } from '../lab/lab.js';
+import type { Lab } from '../lab/lab.js';
+import type { LabNode } from '../lab/parts.js';
 import { hostPrefix, parseNextHops, type NextHops } from '../lab/routes.js';
 import { counterName } from '../lab/counter-name.js';
 import type { LinkReading } from './readings.js';

@@ -16,7 +16,8 @@ import { identityOf, isRunning } from '../../../system/process-identity.js';
 import { nicOf } from '../../../fabric-api/lookups.js';
 import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { Knob } from '../controls/knob.js';
-import type { Lab, LabNode } from '../lab/lab.js';
+import type { Lab } from '../lab/lab.js';
+import type { LabNode } from '../lab/parts.js';
 import { programPath } from '../../../system/program-path.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;

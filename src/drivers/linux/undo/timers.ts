@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../core/problem.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../../../system/process-identity.js';
-import type { LabNode } from '../lab/lab.js';
+import type { LabNode } from '../lab/parts.js';
 import { CommandError } from '../transport/place.js';
 import { NO_TIMER, SLEEPER, TURN, UNDO_NAME } from './programs.js';
 import { quoteCommand, script, strictScript, type Step } from './shell.js';

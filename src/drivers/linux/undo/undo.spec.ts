@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { EnvironmentError } from '../../../core/problem.js';
 import { ownIdentity } from '../../../system/process-identity.js';
-import type { LabNode } from '../lab/lab.js';
+import type { LabNode } from '../lab/parts.js';
 import { until } from '../../../../test/support/until.js';
 import { NamespacePlace } from '../transport/place.js';
 import { requireUndoOutlivesUs } from './container.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { rulesOf } from '../../documents/schedule-rules.js';
-import { scheduleSpecSchema, WEEK_DAYS } from '../../documents/schedule.js';
-import { blackoutAt, nextAbortMs, type Blackout } from './blackouts.js';
-import { cronTexts, zonesAndNoons } from './testing/cron-texts.js';
-import { stretchesOf } from './testing/model.js';
+import { rulesOf } from './schedule-rules.js';
+import { scheduleSpecSchema, WEEK_DAYS } from './schedule.js';
+import { blackoutAt, nextAbortMs, type Blackout } from '../model/calendar/blackouts.js';
+import { cronTexts, zonesAndNoons } from '../model/calendar/testing/cron-texts.js';
+import { stretchesOf } from './testing/tick-model.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

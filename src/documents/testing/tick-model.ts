@@ -4,9 +4,9 @@
  *
  * It takes from the real one the shape of a file, and what jitter adds to a tick, which is a draw and no rule.
  */
-import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from '../../../documents/schedule.js';
-import { dueMs } from '../decide.js';
-import { naiveOccurrences, wallClockOf } from './minute-by-minute.js';
+import { WEEK_DAYS, type BlackoutSpec, type ScheduleSpec } from '../schedule.js';
+import { dueMs } from '../../model/calendar/decide.js';
+import { naiveOccurrences, wallClockOf } from '../../model/calendar/testing/minute-by-minute.js';
 
 export interface ModelCase {
   id: string;
