@@ -34,7 +34,7 @@ const blindness = {
     'this fence carries the claim that an answer came from telemetry alone.',
   from: { path: '^src/diagnosis/', pathNot: TEST_CODE },
   to: {
-    path: '^src/(faults|fabric-api|drivers|simulator|scoring|comparison|reports|documents|drill|store|app|cli)/',
+    path: '^src/(faults|fabric-api|drivers|simulator|scoring|comparison|reports|documents|drill|evidence|store|app|cli)/',
     reachable: true,
   },
 };
@@ -97,7 +97,7 @@ const boundary = [
     severity: 'error',
     comment:
       'Benches, gates and commands run thousands of drills; none of them should boot a framework, not even through others.',
-    from: { path: '^src/(system|store|documents|drivers|drill)/', pathNot: TEST_CODE },
+    from: { path: '^src/(system|evidence|store|documents|drivers|drill)/', pathNot: TEST_CODE },
     to: { path: 'node_modules/@nestjs/', reachable: true },
   },
   {

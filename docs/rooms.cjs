@@ -26,7 +26,15 @@ const PURE_BELOW = [
   'comparison/',
   'reports/',
 ];
-const BELOW_APP = [...PURE_BELOW, 'documents/', 'drivers/catalog.ts', 'drill/', 'system/', 'store/'];
+const BELOW_APP = [
+  ...PURE_BELOW,
+  'system/',
+  'evidence/',
+  'store/',
+  'documents/',
+  'drivers/catalog.ts',
+  'drill/',
+];
 
 /** @type {{ room: string, holds: string, reach: string[], why: string, pure?: true }[]} from the ground up */
 const ROOMS = [
@@ -121,9 +129,15 @@ const ROOMS = [
     why: 'it serves every room above it and so may favour none',
   },
   {
+    room: 'evidence',
+    holds: 'what was observed, as Arrow files: written in batches, read whole',
+    reach: ['core/', 'model/telemetry/', 'system/'],
+    why: 'a file of evidence is the same whoever writes, keeps or reads it',
+  },
+  {
     room: 'store',
-    holds: 'the database with the embedded PostgreSQL, and evidence as Arrow files; no Nest',
-    reach: ['core/', 'model/', 'fabric-api/', ...FIGURES, 'system/'],
+    holds: 'the database with the embedded PostgreSQL, and what is kept in it; no Nest',
+    reach: ['core/', 'model/', 'fabric-api/', ...FIGURES, 'system/', 'evidence/'],
     why: 'server and command line keep results in one way, whoever computed them',
   },
   {

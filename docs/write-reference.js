@@ -197,14 +197,14 @@ function kindReference(kind, schemaOf) {
 
 async function fromCompiled(checkout) {
   const load = (path) => import(pathToFileURL(join(checkout, 'dist/src', path)).href);
-  const { inputJsonSchema } = await load('kernel/schema-issues.js');
+  const { inputJsonSchema } = await load('core/schema-issues.js');
   return {
-    METRICS: (await load('telemetry/catalog.js')).METRICS,
+    METRICS: (await load('model/telemetry/catalog.js')).METRICS,
     FAULT_KINDS: (await load('faults/catalog.js')).FAULT_KINDS,
-    Experiment: inputJsonSchema((await load('experiments/definition/experiment.js')).experimentSchema),
-    Fabric: inputJsonSchema((await load('experiments/definition/fabric-document.js')).fabricDocumentSchema),
-    Schedule: inputJsonSchema((await load('experiments/definition/schedule.js')).scheduleSchema),
-    GameDay: inputJsonSchema((await load('experiments/definition/game-day.js')).gameDaySchema),
+    Experiment: inputJsonSchema((await load('documents/experiment.js')).experimentSchema),
+    Fabric: inputJsonSchema((await load('documents/fabric-document.js')).fabricDocumentSchema),
+    Schedule: inputJsonSchema((await load('documents/schedule.js')).scheduleSchema),
+    GameDay: inputJsonSchema((await load('documents/game-day.js')).gameDaySchema),
     schemaOf: inputJsonSchema,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Picking elements by name or pattern, with errors that say what would have matched.
  *
- * Patterns are those of kernel/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
+ * Patterns are those of core/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
  * empty choice: a drill on a mistyped job would pass without having looked.
  */
 import { compileGlob, isGlob } from '../../core/glob.js';
