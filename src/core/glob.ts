@@ -6,6 +6,8 @@
  * pattern can't stall a server (a regular expression could). Not supported: character classes, `**`, escapes.
  */
 
+import { InputError } from './problem.js';
+
 type Token =
   | { kind: 'literal'; text: string }
   | { kind: 'one' }
@@ -90,3 +92,23 @@ export function compileGlob(pattern: string): ((name: string) => boolean) | unde
 
 /** Whether the text has anything that makes it more than a plain name. */
 export const isGlob = (text: string): boolean => /[*?[]/.test(text);
+
+/** What each of many elements is compared with. */
+const MOST_PATTERNS = 256;
+const LONGEST_PATTERN = 1000;
+
+/**
+ * Refuses lists that would take minutes to compare with the elements of a large fabric; plain names may be many.
+ * @throws InputError with the pointer of the list, or of the pattern that is too long
+ */
+export function checkPatternCount(names: readonly string[], pointer: string): void {
+  const long = names.findIndex((name) => name.length > LONGEST_PATTERN);
+  if (long >= 0) {
+    const message = `a name or pattern has at most ${LONGEST_PATTERN} characters; this one has ${names[long].length}`;
+    throw InputError.at(`${pointer}/${long}`, message);
+  }
+  const patterns = names.filter(isGlob).length;
+  if (patterns <= MOST_PATTERNS) return;
+  const message = `${patterns} patterns; at most ${MOST_PATTERNS} are possible`;
+  throw InputError.at(pointer, message, 'brackets hold many numbers, as in host-[1-4,9]');
+}

@@ -30,18 +30,25 @@ export function editDistance(a: string, b: string): number {
  * (more than a third of the longer word, at least two edits, would have to change).
  */
 export function nearest(word: string, choices: Iterable<string>): string | undefined {
+  if (word.length > LONGEST_WORD) return undefined;
+  const meant = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Infinity;
   for (const choice of choices) {
-    const distance = editDistance(word.toLowerCase(), choice.toLowerCase());
-    if (distance < bestDistance) {
+    const most = Math.max(2, Math.floor(Math.max(word.length, choice.length) / 3));
+    // so many letters have to be added or taken away at least
+    if (Math.abs(word.length - choice.length) > Math.min(most, bestDistance - 1)) continue;
+    const distance = editDistance(meant, choice.toLowerCase());
+    if (distance < bestDistance && distance <= most) {
       best = choice;
       bestDistance = distance;
     }
   }
-  if (best === undefined) return undefined;
-  return bestDistance <= Math.max(2, Math.floor(Math.max(word.length, best.length) / 3)) ? best : undefined;
+  return best;
 }
+
+/** No name is longer; the distance takes time with the product of both lengths. */
+const LONGEST_WORD = 300;
 
 /** `did you mean "x"?`, or undefined when nothing is near. */
 export function nearestHint(word: string, choices: Iterable<string>): string | undefined {

@@ -22,21 +22,32 @@ export interface InputIssue {
   column?: number;
 }
 
+/** Nobody reads more at once. */
+export const MOST_ISSUES_TOLD = 100;
+
 /** Input that can't be accepted; nothing was stored and nothing injected. */
 export class InputError extends Error {
   override readonly name = 'InputError';
+  /** At most 100, and that there are more. */
+  readonly issues: readonly InputIssue[];
 
-  constructor(
-    readonly issues: readonly InputIssue[],
-    summary?: string,
-  ) {
-    super(summary ?? issues.map(formatIssue).join('\n'));
+  constructor(issues: readonly InputIssue[], summary?: string) {
+    const told = issues.length <= MOST_ISSUES_TOLD ? issues : cutOff(issues);
+    super(summary ?? told.map(formatIssue).join('\n'));
+    this.issues = told;
   }
 
   /** A single issue, the common case. */
   static at(pointer: string, message: string, hint?: string): InputError {
     return new InputError([hint === undefined ? { pointer, message } : { pointer, message, hint }]);
   }
+}
+
+function cutOff(issues: readonly InputIssue[]): InputIssue[] {
+  const told = issues.slice(0, MOST_ISSUES_TOLD);
+  const { file } = told[0];
+  const message = 'and more mistakes, which are told when these are mended';
+  return [...told, { pointer: '', message, ...(file === undefined ? {} : { file }) }];
 }
 
 /** The environment is at fault: a service, platform or permission that a run needs is not there. */

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { listChoices, nearestHint } from './nearest.js';
-import { toPointer, type InputIssue } from './problem.js';
+import { MOST_ISSUES_TOLD, toPointer, type InputIssue } from './problem.js';
 
 type JsonSchema = {
   $ref?: string;
@@ -39,7 +39,10 @@ export interface IssuePlace {
   document?: { locate(path: readonly PropertyKey[], onKey?: boolean): { line: number; column: number } };
 }
 
-/** Every finding of a failed parse, unions narrowed to the alternative that was meant. */
+/** One more than an InputError tells, so that it says that there are more; each costs a search for what was meant. */
+const MOST_ISSUES = MOST_ISSUES_TOLD + 1;
+
+/** The findings of a failed parse, at most 101, unions narrowed to the alternative that was meant. */
 export function describeIssues(
   error: z.ZodError,
   schema: z.ZodType,
@@ -47,10 +50,13 @@ export function describeIssues(
   place: IssuePlace = {},
 ): InputIssue[] {
   const root = inputJsonSchema(schema);
-  const found = error.issues.flatMap((issue) => describe(issue, [], root, value, place));
-  // a number that is none for two reasons is wrong once
-  const said = found.map(({ pointer, message }) => `${pointer} ${message}`);
-  return found.filter((_, at) => said.indexOf(said[at]) === at);
+  const found = new Map<string, InputIssue>();
+  for (const issue of error.issues) {
+    // a number that is none for two reasons is wrong once
+    for (const one of describe(issue, [], root, value, place)) found.set(`${one.pointer} ${one.message}`, one);
+    if (found.size >= MOST_ISSUES) break;
+  }
+  return [...found.values()].slice(0, MOST_ISSUES);
 }
 
 function describe(
@@ -75,7 +81,7 @@ function describe(
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(root, path, value);
-      return issue.keys.map((key) =>
+      return issue.keys.slice(0, MOST_ISSUES).map((key) =>
         at(
           [...path, key],
           `unknown key "${key}"; known here: ${listChoices(known, 30)}`,
@@ -97,7 +103,9 @@ function describe(
       if (options !== undefined && issue.errors.length === 0) {
         return [at(path, choiceMessage(actual, options), choiceHint(actual, options))];
       }
-      return closestAlternative(issue.errors).flatMap((inner) => describe(inner, path, root, value, place));
+      return closestAlternative(issue.errors)
+        .slice(0, MOST_ISSUES)
+        .flatMap((inner) => describe(inner, path, root, value, place));
     }
     case 'invalid_type':
       return [at(path, typeMessage(issue, path, actual))];
@@ -163,7 +171,7 @@ function closestAlternative(
   alternatives: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly z.core.$ZodIssue[] {
   const depth = (issues: readonly z.core.$ZodIssue[]) =>
-    Math.min(...issues.map((issue) => issue.path.length));
+    issues.reduce((least, issue) => Math.min(least, issue.path.length), Infinity);
   return [...alternatives].sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
 }
 

@@ -6,12 +6,15 @@
  * error that says how many each filter had left, never an empty drill.
  */
 import { z } from 'zod';
-import { compileGlob, isGlob } from '../../core/glob.js';
+import { checkPatternCount, compileGlob, isGlob } from '../../core/glob.js';
 import { deviceId, elementName, nicId, portId, type ElementRef } from '../../core/elements.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import type { Prng } from '../../core/prng.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { peerPort, type Device, type Topology } from './model.js';
+
+/** Each looks through all elements for what was meant. */
+const MOST_ISSUES = 8;
 
 const group = (what: string) => z.int().min(0).optional().describe(`only elements of this ${what}, from 0`);
 
@@ -244,18 +247,18 @@ function labelHint(label: string, before: readonly Candidate[]): string {
 function namesFilter(names: readonly string[], type: Selector['type'], all: readonly Candidate[]): Filter {
   const issues: InputIssue[] = [];
   const kept = new Set<string>();
+  const byName = new Map(all.map(({ id }) => [elementName(id), id]));
+  checkPatternCount(names, '/names');
   names.forEach((given, index) => {
+    if (issues.length >= MOST_ISSUES) return;
     const pointer = `/names/${index}`;
     const name = given.startsWith(`${type}:`) ? elementName(given) : given;
     const matches = globOf(name, pointer);
-    let found = false;
-    for (const { id } of all) {
-      if (!matches(elementName(id))) continue;
-      kept.add(id);
-      found = true;
-    }
-    if (found) return;
-    const known = all.map(({ id }) => elementName(id));
+    const exact = isGlob(name) ? undefined : byName.get(name);
+    const found = exact === undefined ? all.filter(({ id }) => matches(elementName(id))) : [{ id: exact }];
+    for (const { id } of found) kept.add(id);
+    if (found.length > 0) return;
+    const known = [...byName.keys()];
     const hint = isGlob(name) ? undefined : nearestHint(name, known);
     const message = `no ${type} is called "${given}"; there are ${listChoices(known, 6)}`;
     issues.push({ pointer, message, ...(hint === undefined ? {} : { hint }) });

@@ -4,9 +4,12 @@
  * Patterns are those of core/glob: `llm-*`, `host-[1-4]`. A pattern that matches nothing is an error and never an
  * empty choice: a drill on a mistyped job would pass without having looked.
  */
-import { compileGlob, isGlob } from '../../core/glob.js';
+import { checkPatternCount, compileGlob, isGlob } from '../../core/glob.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
+
+/** Each looks through all names for what was meant. */
+const MOST_ISSUES = 8;
 
 /** The names that patterns pick, each once: in the order of the patterns, within a pattern in the order of `names`. */
 export function selectNames(
@@ -18,7 +21,9 @@ export function selectNames(
   const picked = new Set<string>();
   const issues: InputIssue[] = [];
   const known = new Set(names);
+  checkPatternCount(patterns, pointer);
   patterns.forEach((pattern, index) => {
+    if (issues.length >= MOST_ISSUES) return;
     if (!isGlob(pattern) && known.has(pattern)) {
       picked.add(pattern);
       return;

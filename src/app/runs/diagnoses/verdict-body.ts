@@ -76,6 +76,8 @@ export const verdictOf = (body: VerdictBody): Verdict => ({
   culprits: body.culprits.map((culprit, index) => ({ ...culprit, rank: culprit.rank ?? index + 1 })),
 });
 
+const MOST_HINTS = 8;
+
 /** Types of elements that are words, not parts of a fabric. */
 const WORDS = new Set(['pattern']);
 
@@ -91,9 +93,11 @@ export function requireKnownCulprits(
   names: () => readonly string[],
   place: string,
 ): void {
+  let hints = 0;
   const issues = culprits.flatMap(({ element }, index): InputIssue[] => {
     if (WORDS.has(element.type) || known(element.id)) return [];
-    const hint = nearestHint(element.id, names());
+    // each looks through all names of the fabric
+    const hint = hints++ < MOST_HINTS ? nearestHint(element.id, names()) : undefined;
     const message = `the fabric of this run has no ${element.id}`;
     const pointer = `${place}/culprits/${index}/element/id`;
     return [{ pointer, message, ...(hint === undefined ? {} : { hint }) }];

@@ -126,7 +126,11 @@ function serversOf(
     parent.set(Math.max(a, b), Math.min(a, b));
   }
   const servers = new Map<number, number[]>();
-  for (const gpu of gpus) servers.set(root(gpu), [...(servers.get(root(gpu)) ?? []), gpu]);
+  for (const gpu of gpus) {
+    const server = servers.get(root(gpu));
+    if (server === undefined) servers.set(root(gpu), [gpu]);
+    else server.push(gpu);
+  }
   const issues = [...servers.values()]
     .filter((server) => server.length !== size)
     .map((server) => ({
