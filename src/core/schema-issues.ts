@@ -53,7 +53,8 @@ export function describeIssues(
   const found = new Map<string, InputIssue>();
   for (const issue of error.issues) {
     // a number that is none for two reasons is wrong once
-    for (const one of describe(issue, [], root, value, place)) found.set(`${one.pointer} ${one.message}`, one);
+    for (const one of describe(issue, [], root, value, place))
+      found.set(`${one.pointer} ${one.message}`, one);
     if (found.size >= MOST_ISSUES) break;
   }
   return [...found.values()].slice(0, MOST_ISSUES);
@@ -81,14 +82,16 @@ function describe(
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(root, path, value);
-      return issue.keys.slice(0, MOST_ISSUES).map((key) =>
-        at(
-          [...path, key],
-          `unknown key "${key}"; known here: ${listChoices(known, 30)}`,
-          nearestHint(key, known),
-          true,
-        ),
-      );
+      return issue.keys
+        .slice(0, MOST_ISSUES)
+        .map((key) =>
+          at(
+            [...path, key],
+            `unknown key "${key}"; known here: ${listChoices(known, 30)}`,
+            nearestHint(key, known),
+            true,
+          ),
+        );
     }
     case 'invalid_value':
       return [

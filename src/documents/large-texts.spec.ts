@@ -1,7 +1,6 @@
 /**
- * Texts that are large in one way or another are read in time that grows as they do, or refused before anything is made
- * of them. What is compared is the reading of a text four times as long: where time grew with the square it would be
- * sixteen times, and minutes at the larger size.
+ * Texts that are large in one way or another are read, or refused before anything is made of them. Neither may take time
+ * that grows with the square of the text: at these sizes that would be minutes, and end these tests.
  */
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../core/problem.js';
@@ -27,15 +26,30 @@ const keys = (count: number): Record<string, number> =>
 
 describe('a text', () => {
   it.each([
-    ['a mapping of 80 000 keys', lines(80_000, (at) => `key-${at}: 1`), 10_001, /a mapping has more than 10000 keys/],
-    ['the same as JSON', JSON.stringify(keys(80_000)), 1, /a mapping has more than 10000 keys/],
+    [
+      'a mapping of 80 000 keys',
+      lines(80_000, (at) => `key-${at}: 1`),
+      2001,
+      /a mapping has more than 2000 keys/,
+    ],
+    ['the same as JSON', JSON.stringify(keys(80_000)), 1, /a mapping has more than 2000 keys/],
     ['80 000 documents', lines(80_000, () => '---\na: 1'), 2001, /more than 1000 documents/],
     ['lists in lists, opened', '['.repeat(80_000), 1, /nested more than 100 levels deep/],
-    ['lists in lists, closed', '['.repeat(80_000) + ']'.repeat(80_000), 1, /nested more than 100 levels deep/],
+    [
+      'lists in lists, closed',
+      '['.repeat(80_000) + ']'.repeat(80_000),
+      1,
+      /nested more than 100 levels deep/,
+    ],
     ['mappings in mappings', '{a: '.repeat(80_000), 1, /nested more than 100 levels deep/],
     ['entries in entries', '- '.repeat(80_000) + 'x', 1, /nested more than 100 levels deep/],
     ['keys in keys', '? '.repeat(80_000) + 'x', 1, /nested more than 100 levels deep/],
-    ['more marks than any fabric', `[${'1,'.repeat(1_100_000)}1]`, 1, /more than 2000000 keys, values and marks/],
+    [
+      'more marks than any fabric',
+      `[${'1,'.repeat(1_100_000)}1]`,
+      1,
+      /more than 2000000 keys, values and marks/,
+    ],
   ])('with %s is refused where it goes too far', (_, text, line, message) => {
     const [issue, ...others] = issuesOf(() => parseDocuments(text, 'large.yaml'));
     expect(others).toEqual([]);
@@ -45,15 +59,15 @@ describe('a text', () => {
 
   it.each([
     ['100 levels', `${'['.repeat(100)}${']'.repeat(100)}`],
-    ['10 000 keys', lines(10_000, (at) => `key-${at}: 1`)],
+    ['2000 keys', lines(2000, (at) => `key-${at}: 1`)],
     ['1000 documents', lines(1000, () => '---\na: 1')],
-    ['80 000 entries', lines(80_000, (at) => `- ${at}`)],
-    ['80 000 anchors, each with an alias', lines(80_000, (at) => `- &a${at} x\n- *a${at}`)],
-    ['one anchor and 80 000 aliases', `- &a x\n${lines(80_000, () => '- *a')}`],
+    ['20 000 entries', lines(20_000, (at) => `- ${at}`)],
+    ['20 000 anchors, each with an alias', lines(20_000, (at) => `- &a${at} x\n- *a${at}`)],
+    ['one anchor and 20 000 aliases', `- &a x\n${lines(20_000, () => '- *a')}`],
     ['a word of 8 MB', `a: ${'x'.repeat(8e6)}`],
     ['a word of 80 000 lines', `a:\n${lines(80_000, () => '  word')}`],
     ['80 000 escapes', `a: "${'\\u0041'.repeat(80_000)}"`],
-    ['80 000 comments', `${lines(80_000, () => '# word')}\na: 1`],
+    ['20 000 comments', `${lines(20_000, () => '# word')}\na: 1`],
   ])('with %s is read', (_, text) => {
     expect(parseDocuments(text).length).toBeGreaterThan(0);
   });
@@ -78,13 +92,16 @@ describe('a text', () => {
 
   it('with thousands of mistakes tells the first hundred, and that there are more', () => {
     for (const text of [
-      lines(8000, () => 'same: 1'),
-      `[${'}'.repeat(80_000)}`,
+      lines(2000, () => 'same: 1'),
+      `[${'}'.repeat(8000)}`,
       lines(1000, () => '---\nkind: Nothing'),
     ]) {
       const issues = issuesOf(() => loadDefinitions(text, refuseFiles, 'wrong.yaml'));
       expect(issues).toHaveLength(101);
-      expect(issues[100]).toMatchObject({ file: 'wrong.yaml', message: expect.stringMatching(/^and more mistakes/) });
+      expect(issues[100]).toMatchObject({
+        file: 'wrong.yaml',
+        message: expect.stringMatching(/^and more mistakes/),
+      });
     }
   });
 
@@ -95,7 +112,7 @@ metadata: { name: many }
 spec:
   fabric: some
   faults: [{ kind: none, at: 1s, duration: 1s }]
-${lines(9000, (at) => `  descriptio${at}: x`)}
+${lines(1900, (at) => `  descriptio${at}: x`)}
 `;
     const issues = issuesOf(() => loadDefinitions(text, refuseFiles));
     expect(issues).toHaveLength(101);
@@ -117,7 +134,9 @@ describe('a plain value', () => {
     ['wrong entries', experiment({ objectives: Array.from({ length: 80_000 }, () => 1) })],
     [
       'wrong entries in one of two alternatives',
-      experiment({ jobs: [{ name: 'a', hosts: Array.from({ length: 300_000 }, () => 1), step: { compute: '1s' } }] }),
+      experiment({
+        jobs: [{ name: 'a', hosts: Array.from({ length: 150_000 }, () => 1), step: { compute: '1s' } }],
+      }),
     ],
     ['an unknown key of 8 MB', experiment({ ['x'.repeat(8e6)]: 1 })],
   ])('with 80 000 %s is refused in a hundred sentences at most', (_, value) => {

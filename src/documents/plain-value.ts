@@ -57,7 +57,10 @@ class Reader {
     for (const { key, value } of node.items) {
       const name = this.keyOf(key as Node | null);
       if (entries.has(name)) {
-        this.faults.push({ message: `the key ${name} is written twice in one mapping`, offset: offsetOf(key) });
+        this.faults.push({
+          message: `the key ${name} is written twice in one mapping`,
+          offset: offsetOf(key),
+        });
       }
       entries.set(name, this.read(value as Node | null));
     }
@@ -71,16 +74,19 @@ class Reader {
 
   private keyOf(key: Node | null): string {
     const { value } = this.read(key);
-    if (value !== null && typeof value === 'object') {
-      this.faults.push({ message: 'a key must be a text, not a list or a mapping', offset: offsetOf(key) });
-    }
-    return value === null ? '' : String(value);
+    if (value === null) return '';
+    if (typeof value !== 'object') return `${value as string | number | boolean}`;
+    this.faults.push({ message: 'a key must be a text, not a list or a mapping', offset: offsetOf(key) });
+    return '';
   }
 
   private anchored(name: string, node: Node): Counted {
     const found = this.anchors.get(name);
     if (found !== undefined) return found;
-    this.faults.push({ message: `the alias *${name} has no anchor &${name} before it`, offset: offsetOf(node) });
+    this.faults.push({
+      message: `the alias *${name} has no anchor &${name} before it`,
+      offset: offsetOf(node),
+    });
     return NOTHING;
   }
 

@@ -12,12 +12,12 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 /** A fabric with as many links as a topology may have, written as JSON, takes 1.8 million. */
 const MOST_TOKENS = 2_000_000;
 export const MOST_LEVELS = 100;
-const MOST_KEYS = 10_000;
+const MOST_KEYS = 2000;
 const MOST_DOCUMENTS = 1000;
 
 export interface ParsedText {
   documents: Document.Parsed[];
-  position(offset: number): { line: number; column: number };
+  position: (offset: number) => { line: number; column: number };
 }
 
 /**
