@@ -23,6 +23,7 @@ import { GatesApiModule, GatesWorkerModule } from './gates/gates.module.js';
 import { EnvironmentError } from '../core/problem.js';
 import { describeApi } from './openapi.js';
 import { AuthModule } from './platform/auth/auth.module.js';
+import { continueWithToken, tokenFirst } from './platform/auth/token-first.js';
 import { CONFIG, type Config } from '../system/config/config.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { openDatabase, type Database } from '../store/database/database.js';
@@ -125,7 +126,7 @@ export async function startApp(config: Config, parts: AppParts): Promise<Running
       },
     );
     const initialised = holdRequests(app);
-    prepare(app, parts);
+    prepare(app, parts, config);
     if (!parts.api) {
       await app.init();
       return { close: () => app.close() };
@@ -149,13 +150,16 @@ function holdRequests(app: NestExpressApplication): () => void {
   return release;
 }
 
-function prepare(app: NestExpressApplication, parts: AppParts): void {
+function prepare(app: NestExpressApplication, parts: AppParts, { token }: Config): void {
   app.use(helmet());
-  app.use(refuseOtherMedia);
-  app.use(express.json({ limit: MOST_BODY, type: JSON_TYPES, verify: keepRawJson }));
-  app.use(attachRawJson);
-  app.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
-  app.use(ARROW_PATH, express.raw({ limit: MOST_EVIDENCE, type: ARROW_TYPES }));
+  const readers = express.Router();
+  readers.use(refuseOtherMedia);
+  readers.use(express.json({ limit: MOST_BODY, type: JSON_TYPES, verify: keepRawJson }));
+  readers.use(attachRawJson);
+  readers.use(express.text({ limit: MOST_BODY, type: YAML_TYPES }));
+  readers.use(ARROW_PATH, express.raw({ limit: MOST_EVIDENCE, type: ARROW_TYPES }));
+  app.use(tokenFirst(token, readers));
+  continueWithToken(app.getHttpServer() as Server, token);
   app.useGlobalFilters(new ProblemFilter());
   if (parts.api) describeApi(app);
 }

@@ -4,8 +4,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -184,6 +183,40 @@ describe.each(queueBackends('the service as a whole'))('a service with its queue
     expect(await client.ended(id)).toMatchObject({ state: 'passed' });
   });
 
+  it('asks for the token before it reads a body', async () => {
+    // neither is read: no JSON could be told wrong, and of the second not a byte is there
+    expect((await stranger.post('/v1/experiments', '{', { 'content-type': 'application/json' })).status).toBe(
+      401,
+    );
+    const head = ['POST /v1/experiments HTTP/1.1', 'Host: 127.0.0.1', 'Content-Type: application/json'];
+    const announced = await spokenOver(service.url, [...head, 'Content-Length: 20000000']);
+    expect(announced).toMatch(/^HTTP\/1\.1 401 /);
+    // a client that waits to be asked for its body is not asked, unless it has the token
+    const polite = [...head, 'Content-Length: 1', 'Expect: 100-continue'];
+    expect(await spokenOver(service.url, polite)).toMatch(/^HTTP\/1\.1 401 /);
+    const known = await spokenOver(service.url, [...polite, `Authorization: Bearer ${TOKEN}`], '{');
+    expect(known).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  it.each([
+    ['POST', '/v1/experiments'],
+    ['POST', '/v1/fabrics'],
+    ['POST', '/v1/schedules'],
+    ['POST', '/v1/game-days'],
+    ['POST', '/v1/gates'],
+    ['PUT', '/v1/fabrics/some'],
+    ['POST', '/v1/fabrics/import'],
+    ['POST', '/v1/diagnose'],
+    ['POST', '/v1/diagnoses/alertmanager'],
+    ['POST', '/v1/runs/00000000-0000-4000-8000-000000000000/diagnoses'],
+  ])('refuses 80 000 keys at %s %s, and says so in a hundred sentences at most', async (method, path) => {
+    const keys = Object.fromEntries(Array.from({ length: 80_000 }, (_, at) => [`key-${at}`, at]));
+    const { status, body } = await client.send(method, path, keys);
+    expect(status).toBe(400);
+    expect(body.errors.length).toBeGreaterThan(0);
+    expect(body.errors.length).toBeLessThanOrEqual(101);
+  });
+
   it('answers probes without a token and tells figures with one', async () => {
     expect((await stranger.get('/health/live')).body).toEqual({ status: 'ok' });
     expect((await stranger.get('/health/ready')).status).toBe(200);
@@ -206,6 +239,21 @@ describe.each(queueBackends('the service as a whole'))('a service with its queue
     }
   });
 });
+
+/** What comes back over a connection of its own until the other side ends it, for a head and, once asked for, a body. */
+function spokenOver(url: string, head: readonly string[], body = ''): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`${head.join('\r\n')}\r\n\r\n`));
+    let said = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.endsWith('100 Continue\r\n\r\n')) socket.write(body);
+      else if (body !== '') socket.end();
+    });
+    socket.once('error', reject).once('close', () => resolve(said));
+  });
+}
 
 describe('a service that can not start', () => {
   let program: ChildProgram;

@@ -17,6 +17,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../../../system/config/variables.js';
 import { PUBLIC } from './public.js';
 
@@ -25,14 +26,10 @@ export const BEARER_TOKEN = Symbol('fabricdrill bearer token');
 
 @Injectable()
 export class AuthGuard implements CanActivate {
-  private readonly expected?: Buffer;
-
   constructor(
     private readonly reflector: Reflector,
-    @Inject(BEARER_TOKEN) token: string | undefined,
-  ) {
-    if (token !== undefined) this.expected = digest(token);
-  }
+    @Inject(BEARER_TOKEN) private readonly token: string | undefined,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const open = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
@@ -42,39 +39,40 @@ export class AuthGuard implements CanActivate {
     if (open === true) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    if (this.expected === undefined) return refuseForeignPage(request);
-    if (this.isExpected(request.headers.authorization)) return true;
+    if (this.token === undefined) {
+      const refusal = foreignPage(request);
+      if (refusal === undefined) return true;
+      throw new HttpException(refusal, HttpStatus.FORBIDDEN);
+    }
+    if (isExpected(request, this.token)) return true;
     http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer realm="fabricdrill"');
     throw new HttpException(
       'this server wants its bearer token (header "Authorization: Bearer TOKEN"; the command line takes it from FABRICDRILL_TOKEN)',
       HttpStatus.UNAUTHORIZED,
     );
   }
-
-  private isExpected(header: string | undefined): boolean {
-    const given = /^Bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
-    // Digests have one length, so that the comparison tells nothing about the token's.
-    return (
-      given !== undefined && this.expected !== undefined && timingSafeEqual(digest(given), this.expected)
-    );
-  }
 }
 
-function refuseForeignPage(request: Request): true {
-  const host = nameOf(request.headers.host ?? 'localhost');
+/** Whether the guard lets a request pass to routes that are not public. */
+export const mayCall = (request: IncomingMessage, token: string | undefined): boolean =>
+  token === undefined ? foreignPage(request) === undefined : isExpected(request, token);
+
+function isExpected({ headers }: IncomingMessage, token: string): boolean {
+  const given = /^Bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
+  // Digests have one length, so that the comparison tells nothing about the token's.
+  return given !== undefined && timingSafeEqual(digest(given), digest(token));
+}
+
+/** Why a request comes from a page that is not ours; undefined where it does not. */
+function foreignPage({ headers }: IncomingMessage): string | undefined {
+  const host = nameOf(headers.host ?? 'localhost');
   if (!isLoopback(host)) {
-    throw new HttpException(
-      `without a token this server answers on loopback names only, not as "${host}"; set FABRICDRILL_TOKEN to open it`,
-      HttpStatus.FORBIDDEN,
-    );
+    return `without a token this server answers on loopback names only, not as "${host}"; set FABRICDRILL_TOKEN to open it`;
   }
-  const { origin } = request.headers;
+  const { origin } = headers;
   // programs send none; "null" is a page that hides where it is from
-  if (origin === undefined || isLoopback(nameOf(origin.replace(/^https?:\/\//, '')))) return true;
-  throw new HttpException(
-    `without a token this server answers no pages of other sites, here of "${origin}"; set FABRICDRILL_TOKEN to open it`,
-    HttpStatus.FORBIDDEN,
-  );
+  if (origin === undefined || isLoopback(nameOf(origin.replace(/^https?:\/\//, '')))) return undefined;
+  return `without a token this server answers no pages of other sites, here of "${origin}"; set FABRICDRILL_TOKEN to open it`;
 }
 
 /** The host of `host:port`, without the brackets of an IPv6 address. */
