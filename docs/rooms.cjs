@@ -135,12 +135,6 @@ const ROOMS = [
     why: 'a file of evidence is the same whoever writes, keeps or reads it',
   },
   {
-    room: 'store',
-    holds: 'the database with the embedded PostgreSQL, and what is kept in it; no Nest',
-    reach: ['core/', 'model/', 'fabric-api/', ...FIGURES, 'system/', 'evidence/'],
-    why: 'server and command line keep results in one way, whoever computed them',
-  },
-  {
     room: 'documents',
     holds:
       'the YAML kinds Experiment, Fabric, Suite, Schedule, GameDay: parsing, schemas, hints with file and line',
@@ -161,8 +155,15 @@ const ROOMS = [
       'documents/',
       'drivers/catalog.ts',
       'system/',
+      'evidence/',
     ],
     why: 'services, commands and the database call it, never the reverse',
+  },
+  {
+    room: 'store',
+    holds: 'the database with the embedded PostgreSQL, and what is kept in it; no Nest',
+    reach: ['core/', 'model/', 'fabric-api/', ...FIGURES, 'system/', 'evidence/', 'drill/'],
+    why: 'server and command line keep results in one way, whoever computed them',
   },
   {
     room: 'app/platform',
