@@ -1,5 +1,5 @@
 /**
- * The command line as child processes, from file to scorecard: outputs, references, exit codes, Ctrl-C, and several
+ * The command line from file to scorecard: outputs, references, exit codes, Ctrl-C, and several
  * processes on one database. What is wrong with input is in src/cli/bad-input.spec.ts.
  */
 import { caseOf, type CorpusCase } from '../../bench/explain/corpus/case.js';
@@ -87,7 +87,7 @@ async function holding(starting = cli): Promise<RunningCli> {
 
 describe('run', () => {
   it('goes from file to scorecard: result on stdout, progress on stderr, no control characters', async () => {
-    const { exitCode, stdout, stderr } = await cli.run(['run', 'drill.yaml'], folder);
+    const { exitCode, stdout, stderr } = await cli.runApart(['run', 'drill.yaml'], folder);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(stdout).toMatch(/^PASSED: every objective was met\n {2}drill on small \(simulated\), seed 11\n/);
     expect(stdout).toContain('fabricdrill run drill.yaml --seed 11');
@@ -126,7 +126,7 @@ describe('run', () => {
       '--output',
       'markdown=r.md',
     ];
-    const { exitCode, stdout, stderr } = await cli.with({ INIT_CWD: folder }).run(args, elsewhere);
+    const { exitCode, stdout, stderr } = await cli.with({ INIT_CWD: folder }).runApart(args, elsewhere);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(stdout)).toMatchObject({ run: { experiment: 'drill', seed: 12, state: 'passed' } });
     expect(readFileSync(join(folder, 'out/r.xml'), 'utf8')).toContain('<testsuites');
@@ -238,7 +238,7 @@ describe('several processes on one database', () => {
   it('each get their own run through, whoever executes it', async () => {
     const results = await Promise.all(
       ['21', '22', '23'].map((seed) =>
-        cli.run(['run', 'drill.yaml', '--seed', seed, '--output', 'json'], folder),
+        cli.runApart(['run', 'drill.yaml', '--seed', seed, '--output', 'json'], folder),
       ),
     );
     for (const [index, { exitCode, stdout, stderr }] of results.entries()) {
@@ -253,8 +253,8 @@ describe('several processes on one database', () => {
     const client = cli.with({ DATABASE_URL: UNREACHABLE, FABRICDRILL_URL: `${url}/` });
     const [remote, local, taken] = await Promise.all([
       client.run(['run', 'drill.yaml', '--seed', '31', '--output', 'json'], folder),
-      cli.run(['run', 'drill.yaml', '--seed', '32', '--output', 'json'], folder),
-      cli.run(['serve', '--port', new URL(url).port]),
+      cli.runApart(['run', 'drill.yaml', '--seed', '32', '--output', 'json'], folder),
+      cli.runApart(['serve', '--port', new URL(url).port]),
     ]);
     expect(JSON.parse(remote.stdout)).toMatchObject({ run: { seed: 31, state: 'passed' } });
     expect(JSON.parse(local.stdout)).toMatchObject({ run: { seed: 32, state: 'passed' } });
@@ -275,11 +275,11 @@ describe('the embedded database', () => {
     const home = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-home-'));
     const own = cli.with({ DATABASE_URL: '', FABRICDRILL_HOME: home });
     const results = await Promise.all([
-      own.run(['run', 'experiments/link-down.yaml', '--output', 'json'], CHECKOUT),
-      own.run(['run', 'drill.yaml', '--output', 'json'], folder),
+      own.runApart(['run', 'experiments/link-down.yaml', '--output', 'json'], CHECKOUT),
+      own.runApart(['run', 'drill.yaml', '--output', 'json'], folder),
     ]);
     for (const { exitCode, stderr } of results) expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    const listed = await own.run(['runs', 'list', '--output', 'json']);
+    const listed = await own.runApart(['runs', 'list', '--output', 'json']);
     expect((JSON.parse(listed.stdout) as RunRow[]).map((run) => run.experiment).sort()).toEqual([
       'drill',
       'link-down',

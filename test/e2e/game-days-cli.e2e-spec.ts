@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cli, type CliResult, type CliSession } from '../support/cli.js';
+import { Cli, type CliResult } from '../support/cli.js';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
@@ -53,14 +53,12 @@ const [backend] = queueBackends('game days at the command line');
 describe('the command line', () => {
   let service: TestService;
   let cli: Cli;
-  let session: CliSession;
   let folder: string;
 
   beforeAll(async () => {
     service = await startService(backend, { api: true, worker: true });
     folder = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-days-'));
     cli = Cli.compile({ FABRICDRILL_URL: service.url, TMPDIR: folder });
-    session = cli.session(folder);
     const put = (file: string, ...documents: Json[]): void =>
       writeFileSync(join(folder, file), documents.map(yamlOf).join('---\n'));
     put('cut.yaml', experimentDocument('cut', 'small'), fabricDocument('small'));
@@ -72,13 +70,12 @@ describe('the command line', () => {
     put('lost.yaml', document('Schedule', 'lost', { gameDayRef: 'atumn', ...when }), openDay);
   });
   afterAll(async () => {
-    await session.end();
     cli.remove();
     await service.stop();
     rmSync(folder, { recursive: true });
   });
 
-  const run = (...args: string[]): Promise<CliResult> => session.run(...args);
+  const run = (...args: string[]): Promise<CliResult> => cli.run(args, folder);
   const ok = async (...args: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(...args);
     expect([args.join(' '), exitCode, stderr]).toEqual([args.join(' '), 0, expect.any(String)]);

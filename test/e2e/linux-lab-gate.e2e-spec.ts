@@ -37,7 +37,7 @@ function whyNotAsked(): string | undefined {
   afterAll(() => place.close());
 
   const gate = async (...flags: string[]): Promise<CliResult> => {
-    const result = await place.run('gate', 'suite.yaml', '--up', '--output', 'github', ...flags);
+    const result = await place.runApart('gate', 'suite.yaml', '--up', '--output', 'github', ...flags);
     expect([...labNamespaces(cured), ...labNamespaces(shipped)]).toEqual([]);
     return result;
   };

@@ -60,17 +60,17 @@ const storm = experimentDocument('storm', 'lab.yaml', {
     place.put('lab.yaml', lab);
     place.put('hole.yaml', drill);
     place.put('storm.yaml', storm);
-    const { exitCode, stderr } = await place.run('fabrics', 'up', 'lab.yaml');
+    const { exitCode, stderr } = await place.runApart('fabrics', 'up', 'lab.yaml');
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   });
 
   afterAll(async () => {
-    await place.run('fabrics', 'down', name);
+    await place.runApart('fabrics', 'down', name);
     await place.close();
   });
 
   it('refuses what only the twin could have', async () => {
-    const { exitCode, stderr } = await place.run('parity', 'storm.yaml', '--confirm', name);
+    const { exitCode, stderr } = await place.runApart('parity', 'storm.yaml', '--confirm', name);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/storm.yaml:\d+:\d+ .*\(linux\) can't apply pause-storm/);
     expect(stderr).not.toMatch(/^run /m);
@@ -78,7 +78,7 @@ const storm = experimentDocument('storm', 'lab.yaml', {
 
   it('knows every layer on both sides, at the same link', async () => {
     const args = ['parity', 'hole.yaml', '--confirm', name, '--output', 'json=parity.json'];
-    const { exitCode, stderr, stdout } = await place.run(...args);
+    const { exitCode, stderr, stdout } = await place.runApart(...args);
     // 3: a busy machine makes the pace before the fault too uneven to prove anything; what was read is there all the same
     expect({ told: [0, 1, 3].includes(exitCode ?? -1), stderr, stdout }).toMatchObject({ told: true });
     const result = JSON.parse(readFileSync(join(place.folder, 'parity.json'), 'utf8')) as {

@@ -1,18 +1,18 @@
 /**
- * The command line as a user runs it: a child process of what the sources say now, whatever `dist` holds.
+ * The command line as a user runs it, of what the sources say now, whatever `dist` holds.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compileProgram, startProgram, type ChildProgram } from './child-program.js';
+import { compileProgram, startProgram, type ChildProgram, type RunningProgram } from './child-program.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { yamlOf, type Json } from './definitions.js';
 import { until } from './until.js';
 
 /**
- * Takes command lines from stdin, as JSON, and runs one after the other; an answer a line. For suites of many short
- * commands, of which each would spend its time loading the program.
+ * Takes command lines from stdin, as JSON, and runs one after the other; an answer a line. A command of its own process
+ * spends most of its time loading the program.
  */
 const SESSION = `
 import { createInterface } from 'node:readline';
@@ -26,7 +26,9 @@ for (const name of ['stdout', 'stderr'] as const) {
 }
 for await (const line of createInterface({ input: process.stdin })) {
   Object.assign(said, { stdout: '', stderr: '' });
-  const exitCode = await main(['node', 'fabricdrill', ...JSON.parse(line)]);
+  const { args, cwd } = JSON.parse(line);
+  process.chdir(cwd);
+  const exitCode = await main(['node', 'fabricdrill', ...args]);
   answer(JSON.stringify({ exitCode, ...said }) + '\\n');
 }
 `;
@@ -48,13 +50,11 @@ export interface RunningCli {
   ended: Promise<CliResult>;
 }
 
-export interface CliSession {
-  /** One command at a time. */
-  run(...args: string[]): Promise<CliResult>;
-  end(): Promise<void>;
-}
-
 export class Cli {
+  private session: RunningProgram | undefined;
+  /** The end of the command before: a session runs one at a time. */
+  private before: Promise<unknown> = Promise.resolve();
+
   private constructor(
     private readonly program: ChildProgram,
     private readonly environment: NodeJS.ProcessEnv,
@@ -100,28 +100,27 @@ export class Cli {
     return { process: child, says, ended };
   }
 
-  run(args: readonly string[], cwd?: string): Promise<CliResult> {
+  /** A command in a process of its own, for what is about processes: signals, and several at a time. */
+  runApart(args: readonly string[], cwd?: string): Promise<CliResult> {
     return this.start(args, cwd).ended;
   }
 
-  /** One process for many commands, each the whole `main` of the program; what differs is start and end of a process. */
-  session(cwd = CHECKOUT): CliSession {
-    const { PATH, HOME } = process.env;
-    const running = startProgram(this.program, [], {
-      env: { PATH, HOME, INIT_CWD: cwd, ...this.environment },
+  /** A command in the one process of this `Cli`, each the whole `main` of the program; one after the other. */
+  run(args: readonly string[], cwd = CHECKOUT): Promise<CliResult> {
+    const session = (this.session ??= this.startSession());
+    const answer = this.before.then(async () => {
+      session.say(JSON.stringify({ args, cwd }));
+      return JSON.parse(await session.line()) as CliResult;
     });
-    this.children.add(running.process);
-    return {
-      run: async (...args) => {
-        running.say(JSON.stringify(args));
-        return JSON.parse(await running.line()) as CliResult;
-      },
-      end: async () => {
-        running.process.stdin!.end();
-        await running.ended;
-        this.children.delete(running.process);
-      },
-    };
+    this.before = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private startSession(): RunningProgram {
+    const { PATH, HOME } = process.env;
+    const session = startProgram(this.program, [], { env: { PATH, HOME, ...this.environment } });
+    this.children.add(session.process);
+    return session;
   }
 
   /** What a failed test left running is ended too. */
@@ -151,6 +150,10 @@ export class CliPlace {
 
   run(...args: string[]): Promise<CliResult> {
     return this.cli.run(args, this.folder);
+  }
+
+  runApart(...args: string[]): Promise<CliResult> {
+    return this.cli.runApart(args, this.folder);
   }
 
   async close(): Promise<void> {

@@ -87,7 +87,7 @@ export class LabCli {
     }
     const file = this.write(name, { ...document, metadata: { name }, spec: changed });
     this.built.push(name);
-    const { exitCode, stdout, stderr } = await this.cli.run(['fabrics', 'up', file]);
+    const { exitCode, stdout, stderr } = await this.cli.runApart(['fabrics', 'up', file]);
     if (exitCode !== 0) throw new Error(`fabrics up ended with ${exitCode}:\n${stdout}${stderr}`);
     return name;
   }
@@ -102,7 +102,7 @@ export class LabCli {
 
   /** As it is typed, without trying again. */
   typed(...args: string[]): Promise<CliResult> {
-    return this.cli.run(args);
+    return this.cli.runApart(args);
   }
 
   /**
@@ -123,7 +123,7 @@ export class LabCli {
 
   private async once(experiment: string, lab: string): Promise<LabRun> {
     const args = ['run', experiment, '--fabric', lab, '--confirm', lab, '--output', 'json'];
-    const { exitCode, stdout, stderr } = await this.cli.run(args);
+    const { exitCode, stdout, stderr } = await this.cli.runApart(args);
     if (stdout === '') throw new Error(`run ended with ${exitCode} and no scorecard:\n${stderr}`);
     return { exitCode, scorecard: JSON.parse(stdout) as Scorecard };
   }
@@ -132,7 +132,7 @@ export class LabCli {
   async close(): Promise<void> {
     try {
       for (const name of this.built.splice(0)) {
-        const { exitCode, stderr } = await this.cli.run(['fabrics', 'down', name]);
+        const { exitCode, stderr } = await this.cli.runApart(['fabrics', 'down', name]);
         if (exitCode !== 0) throw new Error(`fabrics down ${name} ended with ${exitCode}:\n${stderr}`);
       }
     } finally {
