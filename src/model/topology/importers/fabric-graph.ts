@@ -5,7 +5,7 @@
  * their ids, hosts `host-N`, all from 1, NICs from 0. A NIC with two links becomes dual-port, its ports in the order
  * of the switches' ids.
  */
-import { InputError, toPointer, type InputIssue } from '../../../core/problem.js';
+import { InputError, toPointer } from '../../../core/problem.js';
 import { switchLevels, tierOfLevel } from '../infer.js';
 import { buildTopology, topologySchema } from '../topology-spec.js';
 import { lineError, type ExplicitSource, type LinkRow } from './topology-text.js';
@@ -63,29 +63,47 @@ export function nameFabric(fabric: NumberedFabric): ExplicitSource {
 
 /** Links of each end node, ordered by switch id. @throws InputError when a node can't be a NIC */
 function rowsOfNics(fabric: NumberedFabric): Map<number, LinkRow[]> {
+  refuseJoinedHosts(fabric);
   const rowsOf = new Map<number, LinkRow[]>([...fabric.nics.keys()].map((id) => [id, []]));
-  const issues: InputIssue[] = [];
-  for (const row of fabric.rows) {
-    const [ofA, ofB] = [rowsOf.get(row.a), rowsOf.get(row.b)];
-    if (ofA !== undefined && ofB !== undefined) {
-      const message = `nodes ${row.a} and ${row.b} are both hosts; a host connects to a switch`;
-      issues.push({ pointer: '', line: row.line, message });
-    }
-    const own = ofA ?? ofB;
-    own?.push(row);
-    if (own !== undefined && own.length === 3) {
-      const id = ofA === undefined ? row.b : row.a;
-      const message = `node ${id} has a third fabric link; a NIC has one or two ports`;
-      issues.push({ pointer: '', line: row.line, message });
-    }
+  for (const row of fabric.rows) (rowsOf.get(row.a) ?? rowsOf.get(row.b))?.push(row);
+  const crowded = [...rowsOf].filter(([, rows]) => rows.length > 2);
+  if (crowded.length > 0) {
+    const [id, rows] = crowded[0];
+    const others = crowded.length === 1 ? '' : ` (and ${crowded.length - 1} other nodes have more than two)`;
+    throw lineError(
+      rows[2].line,
+      `node ${id} has a third fabric link${others}; a NIC has one or two ports`,
+      fabric.gpusPerHost === 1 ? undefined : 'only links to NVSwitches are of the scale-up network',
+    );
   }
-  if (issues.length > 0) throw new InputError(issues.slice(0, 20));
+  const alone = [...rowsOf].flatMap(([id, rows]) => (rows.length === 0 ? [id] : []));
+  if (alone.length > 0) {
+    const [first, ...rest] = alone;
+    const others = rest.length === 0 ? '' : ` (and none names ${rest.length} others)`;
+    throw lineError(1, `node ${first} is a host, but no link names it${others}`);
+  }
   for (const [id, rows] of rowsOf) {
-    if (rows.length === 0) throw lineError(1, `node ${id} is a host, but no link names it`);
     const switchOf = (row: LinkRow): number => (row.a === id ? row.b : row.a);
     rows.sort((first, second) => switchOf(first) - switchOf(second));
   }
   return rowsOf;
+}
+
+/** One sentence for all of them: it is the shape that does not fit, not this row or that. */
+function refuseJoinedHosts({ nics, rows }: NumberedFabric): void {
+  const joined = rows.filter(({ a, b }) => nics.has(a) && nics.has(b));
+  if (joined.length === 0) return;
+  const [{ a, b, line }] = joined;
+  const inServers = joined.every((row) => nics.get(row.a)!.host === nics.get(row.b)!.host);
+  const many = joined.length === 1 ? '' : `, the first of ${joined.length} such links`;
+  if (!inServers) {
+    throw lineError(line, `nodes ${a} and ${b} are both hosts${many}; a host connects to a switch`);
+  }
+  throw lineError(
+    line,
+    `nodes ${a} and ${b} are GPUs of one server without an NVSwitch${many}; GPUs that are wired to each other are not modelled`,
+    'give the server an NVSwitch (counted in the first line, listed first in the second) with a link to each of its GPUs',
+  );
 }
 
 interface SwitchName {

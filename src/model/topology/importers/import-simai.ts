@@ -6,7 +6,6 @@
  * server's scale-up network and no part of the fabric.
  * Source of the format: SimAI's topology generator. Not kept: the GPU type, which the notes mention.
  */
-import { InputError } from '../../../core/problem.js';
 import { parseDurationNs, parseRateGbps } from '../../../core/units.js';
 import { nameFabric, type NicPlace } from './fabric-graph.js';
 import {
@@ -131,14 +130,12 @@ function serversOf(
     if (server === undefined) servers.set(root(gpu), [gpu]);
     else server.push(gpu);
   }
-  const issues = [...servers.values()]
-    .filter((server) => server.length !== size)
-    .map((server) => ({
-      pointer: '',
-      line: 1,
-      message: `the server of GPU ${server[0]} has ${server.length} GPUs, but the header announces ${size}`,
-    }));
-  if (issues.length > 0) throw new InputError(issues.slice(0, 20));
+  const odd = [...servers.values()].filter((server) => server.length !== size);
+  if (odd.length > 0) {
+    const others = odd.length === 1 ? '' : ` (and ${odd.length - 1} other servers have other numbers, too)`;
+    const message = `the server of GPU ${odd[0][0]} has ${odd[0].length} GPUs, but the header announces ${size}${others}`;
+    throw lineError(1, message);
+  }
   return [...servers.values()];
 }
 

@@ -89,7 +89,53 @@ describe('ns-3 import', () => {
 
   it('ignores text after the announced links, with a note', () => {
     const { notes } = importNs3(`${NS3}\nsrc0 dst0 rate delay error_rate\n...\n`);
-    expect(notes).toContain('ignored 2 lines from line 10 on: they follow the 6 links announced');
+    expect(notes).toContain(
+      'ignored 2 lines from line 10 on: they follow the 6 links announced and link none of the 6 nodes',
+    );
+  });
+
+  it('ignores rows of a larger network that are left behind the announced links, as in the file of the format', () => {
+    const { spec, notes } = importNs3(
+      `${NS3}3 6 25Gbps 0.001ms 0\n3 7 25Gbps 0.001ms 0\n\nFirst line: total node #\n`,
+    );
+    expect(spec.links).toHaveLength(6);
+    expect(notes.join()).toMatch(/ignored 3 lines from line 9 on/);
+  });
+
+  it('refuses a header that contradicts its rows with both numbers and the line, and nothing else', () => {
+    const rows = ['0 4', '1 4', '2 5', '3 5', '4 6', '5 6', '4 6', '5 6'].map(
+      (ends) => `${ends} 100Gbps 1us 0`,
+    );
+    const text = (header: string): string => [header, '4 5 6', ...rows].join('\n');
+    expect(importNs3(text('7 3 8')).spec.links).toHaveLength(8);
+    expect(issuesOf(() => importNs3(text('7 3 6')))).toEqual([
+      {
+        pointer: '',
+        line: 9,
+        message: 'the header announces 6 links, but 8 follow; this is the first too many',
+        hint: expect.any(String),
+      },
+    ]);
+    expect(issuesOf(() => importNs3(text('7 3 9')))).toMatchObject([
+      { line: 11, message: 'the file ends after 8 links, but the header announces 9' },
+    ]);
+    expect(issuesOf(() => importNs3(text('6 3 8')))).toMatchObject([
+      { line: 2, message: 'unknown node "6"; ids run from 0 to 5' },
+    ]);
+    const fewer = text('5 2 8').replace('4 5 6', '3 4');
+    expect(issuesOf(() => importNs3(fewer))).toMatchObject([
+      { line: 5, message: 'unknown node "5", "6"; the header announces 5 nodes: ids run from 0 to 4' },
+    ]);
+  });
+
+  it('refuses hosts that are joined in one sentence, however many they are', () => {
+    const text = `5 1 6\n0\n${['0 1', '0 2', '1 2', '1 3', '2 3', '3 4'].map((ends) => `${ends} 1Gbps 1us 0`).join('\n')}`;
+    const issues = issuesOf(() => importNs3(text));
+    expect(issues).toHaveLength(1);
+    expect(issues[0]).toMatchObject({
+      line: 5,
+      message: expect.stringContaining('the first of 4 such links'),
+    });
   });
 
   it('tells of links that are written more than once, the first of them by their lines', () => {
@@ -118,7 +164,7 @@ describe('ns-3 import', () => {
   it.each([
     ['a cut-off file', NS3.split('\n').slice(0, 6).join('\n'), 7, /ends after 4 links.*announces 6/],
     ['a missing field', withLine(NS3, 4, '1 4 100Gbps 1000ns'), 4, /4 fields; a link has 5/],
-    ['an unknown node', withLine(NS3, 4, '1 9 100Gbps 1000ns 0'), 4, /unknown node "9"; ids run from 0 to 5/],
+    ['an unknown node', withLine(NS3, 4, '1 9 100Gbps 1000ns 0'), 4, /unknown node "9"; .*6 nodes: ids run from 0 to 5/],
     ['a bad rate unit', withLine(NS3, 4, '1 4 100Gigs 1000ns 0'), 4, /"100Gigs" is no rate/],
     ['a bad delay unit', withLine(NS3, 4, '1 4 100Gbps 1000 0'), 4, /"1000" is no delay/],
     ['a loss above one', withLine(NS3, 4, '1 4 100Gbps 1000ns 1.5'), 4, /"1.5" is no loss/],
@@ -193,6 +239,31 @@ describe('SimAI import', () => {
       '2 servers of 2 H100 GPUs',
       "2 NVSwitches and their 4 links became the servers' scale-up network",
     ]);
+  });
+
+  it('refuses rows that the header does not count before it looks at what they make', () => {
+    const [header, ...rest] = SIMAI.trimEnd().split('\n');
+    const text = [header.replace(' 18 ', ' 14 '), ...rest].join('\n');
+    expect(issuesOf(() => importSimai(text))).toMatchObject([
+      { line: 17, message: 'the header announces 14 links, but 18 follow; this is the first too many' },
+    ]);
+  });
+
+  it('refuses GPUs that are wired to each other in one sentence about a server without a switch', () => {
+    const pairs = Array.from({ length: 8 }, (_, a) =>
+      Array.from({ length: 7 - a }, (__, b) => [a, a + b + 1]),
+    ).flat();
+    const rows = [...pairs, ...Array.from({ length: 8 }, (_, gpu) => [gpu, 8])];
+    const text = `9 8 0 1 36 A100\n8\n${rows.map(([a, b]) => `${a} ${b} 100Gbps 0.0005ms 0`).join('\n')}\n`;
+    const issues = issuesOf(() => importSimai(text));
+    expect(issues).toHaveLength(1);
+    expect(issues[0]).toMatchObject({
+      line: 3,
+      message: expect.stringMatching(
+        /^nodes 0 and 1 are GPUs of one server without an NVSwitch, the first of 28/,
+      ),
+      hint: expect.stringContaining('NVSwitch'),
+    });
   });
 
   it('groups GPUs by id when there are no NVSwitches', () => {

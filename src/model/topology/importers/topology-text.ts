@@ -2,9 +2,12 @@
  * Reading the text format in which ns-3 based simulators pass topologies around.
  *
  * A header line of numbers, a line with the ids of the switches, then one line a link: `a b rate delay loss`. The
- * simulators read exactly as many links as the header says, so what follows is not an error (some files carry notes
- * there). Sources: the HPCC simulator's `mix/topology.txt`, and SimAI's topology generator.
+ * simulators read exactly as many links as the header says, and the HPCC simulator's own `mix/topology.txt` makes use of
+ * that: rows of a larger network and an explanation of the format follow. So text and rows that name a node beyond
+ * the header's are left unread, with a note. A further row between nodes of this network is a contradiction: either it or
+ * the header is wrong, and it is refused. Sources: that file, and SimAI's topology generator.
  */
+import { listChoices } from '../../../core/nearest.js';
 import { InputError, type InputIssue } from '../../../core/problem.js';
 import { parseDurationNs, parseRateGbps } from '../../../core/units.js';
 import type { TopologySource } from '../topology-spec.js';
@@ -85,7 +88,7 @@ export function readSwitchIds(line: TextLine | undefined, expected: number, node
 /**
  * The link rows, exactly as many as the header announces; a note when text follows.
  *
- * @throws InputError naming up to 20 bad lines, or that the file is cut off
+ * @throws InputError when header and rows contradict each other, else naming up to 20 bad lines
  */
 export function readLinkRows(
   lines: readonly TextLine[],
@@ -93,28 +96,59 @@ export function readLinkRows(
   nodes: number,
   notes: string[],
 ): LinkRow[] {
+  checkRowCount(lines, expected, nodes);
+  const own = lines.slice(0, expected);
+  checkNodeIds(own, nodes);
   const issues: InputIssue[] = [];
   const rows: LinkRow[] = [];
-  for (const line of lines.slice(0, expected)) {
-    const row = readLinkRow(line, nodes, issues);
+  for (const line of own) {
+    const row = readLinkRow(line, issues);
     if (row !== undefined) rows.push(row);
     if (issues.length >= MOST_ISSUES) break;
-  }
-  if (lines.length < expected) {
-    const line = (lines.at(-1)?.number ?? 2) + 1;
-    const message = `the file ends after ${lines.length} links, but the header announces ${expected}`;
-    issues.push({ pointer: '', line, message, hint: 'the file is cut off, or the header is wrong' });
   }
   if (issues.length > 0) throw new InputError(issues);
   const rest = lines.slice(expected);
   if (rest.length > 0) {
-    const from = rest[0].number;
     notes.push(
-      `ignored ${rest.length} lines from line ${from} on: they follow the ${expected} links announced`,
+      `ignored ${rest.length} lines from line ${rest[0].number} on: they follow the ${expected} links announced and link none of the ${nodes} nodes`,
     );
   }
   notes.push(...repeatedLinks(rows));
   return rows;
+}
+
+/** @throws InputError with both numbers, at the first row too many or at the end of a file with too few */
+function checkRowCount(lines: readonly TextLine[], expected: number, nodes: number): void {
+  if (lines.length < expected) {
+    throw lineError(
+      (lines.at(-1)?.number ?? 2) + 1,
+      `the file ends after ${lines.length} links, but the header announces ${expected}`,
+      'the file is cut off, or the header is wrong',
+    );
+  }
+  const ofTheseNodes = ({ fields }: TextLine): boolean =>
+    fields.slice(0, 2).every((field) => (wholeNumber(field) ?? nodes) < nodes) && fields.length > 1;
+  const more = lines.slice(expected).filter(ofTheseNodes);
+  if (more.length === 0) return;
+  throw lineError(
+    more[0].number,
+    `the header announces ${expected} links, but ${expected + more.length} follow; this is the first too many`,
+    'correct the number in the first line, or remove the rows that do not belong here',
+  );
+}
+
+/** @throws InputError for all nodes that the header does not have, at once: it is the header that is wrong, most likely */
+function checkNodeIds(lines: readonly TextLine[], nodes: number): void {
+  const beyond = lines.flatMap(({ number, fields }) =>
+    fields.slice(0, 2).flatMap((field) => {
+      const id = wholeNumber(field);
+      return id !== undefined && id < nodes ? [] : [{ number, field }];
+    }),
+  );
+  if (beyond.length === 0) return;
+  const named = listChoices(new Set(beyond.map(({ field }) => `"${field}"`)), 4);
+  const message = `unknown node ${named}; the header announces ${nodes} nodes: ids run from 0 to ${nodes - 1}`;
+  throw lineError(beyond[0].number, message);
 }
 
 /** More of these would bury the others. */
@@ -135,7 +169,7 @@ function repeatedLinks(rows: readonly LinkRow[]): string[] {
   return left <= 0 ? notes : [...notes.slice(0, MOST_REPEATS_TOLD), `and ${left} more parallel links`];
 }
 
-function readLinkRow(line: TextLine, nodes: number, issues: InputIssue[]): LinkRow | undefined {
+function readLinkRow(line: TextLine, issues: InputIssue[]): LinkRow | undefined {
   const { number, fields } = line;
   const before = issues.length;
   const fail = (message: string, hint?: string): void => {
@@ -152,17 +186,13 @@ function readLinkRow(line: TextLine, nodes: number, issues: InputIssue[]): LinkR
     );
     return undefined;
   }
-  const [a, b] = fields.slice(0, 2).map((field) => {
-    const id = wholeNumber(field);
-    if (id === undefined || id >= nodes) fail(`unknown node "${field}"; ids run from 0 to ${nodes - 1}`);
-    return id ?? -1;
-  });
+  const [a, b] = fields.slice(0, 2).map(Number);
   const [, , rate, delay, lossText] = fields;
   const gbps = parseRateGbps(rate);
   if (gbps === undefined || gbps <= 0) fail(`"${rate}" is no rate above 0`, 'as in 100Gbps');
   if (parseDurationNs(delay) === undefined) fail(`"${delay}" is no delay`, 'as in 1000ns or 0.001ms');
   const loss = /^[\d.]+(?:[eE]-?\d+)?$/.test(lossText) ? Number(lossText) : NaN;
   if (!(loss >= 0 && loss < 1)) fail(`"${lossText}" is no loss probability from 0 to below 1`);
-  if (a === b && a >= 0) fail(`node ${a} is linked to itself`);
+  if (a === b) fail(`node ${a} is linked to itself`);
   return issues.length > before ? undefined : { line: number, a, b, rate, delay, loss };
 }
