@@ -7,6 +7,7 @@ import { AddSchedules1795950000000 } from './1795950000000-add-schedules.js';
 import { AddGameDays1797000000000 } from './1797000000000-add-game-days.js';
 import { AddGates1798000000000 } from './1798000000000-add-gates.js';
 import { LetSchedulesStartGameDays1799000000000 } from './1799000000000-let-schedules-start-game-days.js';
+import { SayWhySchedulesAreSuspended1801000000000 } from './1801000000000-say-why-schedules-are-suspended.js';
 
 export const MIGRATIONS = [
   CreateCoreTables1795910400000,
@@ -17,4 +18,5 @@ export const MIGRATIONS = [
   AddGameDays1797000000000,
   AddGates1798000000000,
   LetSchedulesStartGameDays1799000000000,
+  SayWhySchedulesAreSuspended1801000000000,
 ];

@@ -87,7 +87,14 @@ async function prepare(
     const begun = new Date(MONTH_FROM_MS);
     await dataSource.getRepository(ScheduleEntity).insert({
       ...{ id, name, definition: definition as never, digest: contentDigest(definition) },
-      ...{ suspendedAt: null, suspendReason: null, settledAt: begun, createdAt: begun, updatedAt: begun },
+      ...{
+        suspendedAt: null,
+        suspendReason: null,
+        suspendCode: null,
+        settledAt: begun,
+        createdAt: begun,
+        updatedAt: begun,
+      },
       nextAt: new Date(nextMs!),
       wakeAt: new Date(wakeMs(rules, nextMs, MONTH_FROM_MS)!),
     });

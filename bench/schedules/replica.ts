@@ -11,7 +11,8 @@ import { RUN_ENTITIES, RunEntity } from '../../src/store/runs/run.entity.js';
 import { recordTransition } from '../../src/store/runs/run-store.js';
 import { requestAbort } from '../../src/app/runs/runs.service.js';
 import { SCHEDULE_ENTITIES } from '../../src/app/schedules/schedule.entity.js';
-import { ScheduleStore, type Prepared, type ScheduledRun } from '../../src/app/schedules/schedule-store.js';
+import { ScheduleStore } from '../../src/app/schedules/schedule-store.js';
+import type { Prepared, ScheduledRun } from '../../src/app/schedules/scheduled-runs.js';
 import { GONE } from './draw.js';
 
 const PAUSE_MS = 8;

@@ -83,6 +83,15 @@ const PROBLEM_SCHEMA = {
       description: 'the path that was asked for; of a bug of ours the id of its log entry',
     },
     hint: { type: 'string', description: 'what to do next' },
+    code: {
+      type: 'string',
+      description: 'a name that programs go by, where there is one, such as `confirmation-required`',
+    },
+    params: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'what the code is about, such as the `fabric` that was not confirmed',
+    },
     errors: {
       type: 'array',
       description: 'one entry a mistake',

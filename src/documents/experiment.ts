@@ -26,6 +26,11 @@ export const metadataSchema = z.strictObject({
   labels: z.record(z.string().max(63), z.string().max(253)).optional(),
 });
 
+/** Of a document that makes drills: who sends it names the real fabric a second time. */
+export const confirmSchema = nameSchema
+  .optional()
+  .describe('name of the real fabric that this goes to; there must be none where it is left out');
+
 /** Shorter ones would end before anything could notice them. */
 const SHORTEST_HOLD_NS = 1e6;
 /** What is observed grows with the length of a run. */

@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { paceSchema } from '../fabric-api/pace.js';
-import { API_VERSION, metadataSchema, nameSchema } from './experiment.js';
+import { API_VERSION, confirmSchema, metadataSchema, nameSchema } from './experiment.js';
 
 const MOST_STAGES = 32;
 const MOST_EXPERIMENTS = 16;
@@ -102,6 +102,7 @@ export const gameDaySchema = z
     apiVersion: z.literal(API_VERSION),
     kind: z.literal('GameDay'),
     metadata: metadataSchema,
+    confirm: confirmSchema,
     spec: gameDaySpecSchema,
   })
   .meta({ title: 'GameDay', description: 'experiments in stages, with people who watch' });

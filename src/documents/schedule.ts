@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { durationNs, NS_PER } from '../core/units.js';
-import { API_VERSION, metadataSchema } from './experiment.js';
+import { API_VERSION, confirmSchema, metadataSchema } from './experiment.js';
 
 const MOST_BLACKOUTS = 20;
 const LONGEST_BLACKOUT_NS = 31 * NS_PER.d;
@@ -109,6 +109,7 @@ export const scheduleSchema = z
     apiVersion: z.literal(API_VERSION),
     kind: z.literal('Schedule'),
     metadata: metadataSchema,
+    confirm: confirmSchema,
     spec: scheduleSpecSchema,
   })
   .meta({ title: 'Schedule', description: 'when an experiment is run, or a game day begun, by itself' });

@@ -161,12 +161,17 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     const { candidate: _, ...without } = gateOf(slower('s'));
     expect(await refused(without)).toMatch(/^\/candidate neither the request nor the suite/);
     const real = fabricDocument('lab', { driver: 'linux', lab: { prefix: 'lab' } });
-    expect(await refused(gateOf(real))).toMatch(
+    const confirm = { candidate: 'lab' };
+    const unconfirmed = await service.client.post('/v1/gates', gateOf(real));
+    expect([unconfirmed.status, unconfirmed.body]).toEqual([
+      409,
+      expect.objectContaining({ code: 'confirmation-required', params: { fabric: 'lab' } }),
+    ]);
+    expect(await refused({ ...gateOf(real), confirm })).toMatch(
       /^\/candidate "lab" is a real fabric and "today" a simulated/,
     );
-    expect(await refused({ ...gateOf(real), baseline: real })).toMatch(
-      /^\/candidate "lab": .*takes simulated/,
-    );
+    const both = { ...gateOf(real), baseline: real, confirm: { ...confirm, baseline: 'lab' } };
+    expect(await refused(both)).toMatch(/^\/candidate "lab": .*takes simulated/);
     // a fabric on which no experiment finds what it is about
     expect(await refused(gateOf(fabricDocument('idle', { jobs: [] })))).toMatch(
       /^\/suite\/spec\/experiments\/0 "cut" can’t be compared: it can not be run on the candidate/,
@@ -257,6 +262,7 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
       source: { reference: 'suite.yaml', suite: loadSuite(suite, refuseFiles), experiments: [experiment] },
       sides: { baseline: fabric, candidate: fabric },
       up: false,
+      confirm: [],
       interrupts: new Interrupts({ first: () => undefined, second: () => undefined }, 0, silent),
       context: { ...createContext(service.config), note: (text) => void notes.push(text) },
     });

@@ -14,6 +14,7 @@ import { nameSchema, type Experiment } from '../../documents/experiment.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadDefinitions, type Loaded } from '../../documents/load.js';
 import type { ExperimentEntity } from '../../store/documents/experiment.entity.js';
+import { confirmation } from './confirmation.js';
 import { ExperimentsService } from './experiments.service.js';
 
 const listQuery = z.strictObject({ ...pageQuery, name: nameSchema.optional() });
@@ -29,6 +30,7 @@ export const runOptionsSchema = z
     pace: paceSchema
       .optional()
       .describe('how fast a simulated fabric runs beside the wall clock, such as 1x'),
+    confirm: confirmation,
   })
   .prefault({});
 

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import type { Plan } from '../../drill/plan.js';
+import type { DrilledFabric } from '../../drill/confirmation.js';
 import { formatPace } from '../../fabric-api/pace.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
@@ -17,6 +18,7 @@ import { refuseFiles, type FabricDocument } from '../../documents/fabric-documen
 import { loadExperiment, loadFabric, type Loaded } from '../../documents/load.js';
 import { evidenceRoom, type EvidenceRoom } from '../../drill/evidence-room.js';
 import { ExperimentEntity } from '../../store/documents/experiment.entity.js';
+import { drilledFabric, requireServed } from './confirmation.js';
 import { planExperiment } from '../../drill/planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */
@@ -35,7 +37,8 @@ export class ExperimentsService {
   constructor(
     dataSource: DataSource,
     private readonly fabrics: FabricsService,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'home' | 'databaseUrl' | 'evidenceMaxBytes'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'home' | 'databaseUrl' | 'evidenceMaxBytes' | 'token'>,
   ) {
     this.experiments = dataSource.getRepository(ExperimentEntity);
   }
@@ -144,14 +147,29 @@ export class ExperimentsService {
   }
 
   /**
+   * The fabric that an experiment, as it was written, would go to.
+   * @throws InputError when no stored fabric has the name; ForbiddenError for one that this server does not serve
+   */
+  async drilledFabric(experiment: unknown, choice: FabricChoice): Promise<DrilledFabric> {
+    const own = (experiment as { spec: { fabric: string } }).spec.fabric;
+    return drilledFabric(await this.definitionOf(choice, own));
+  }
+
+  private async definitionOf(choice: FabricChoice, own: string): Promise<unknown> {
+    const pointer = choice === undefined ? '/spec/fabric' : '/fabric';
+    const definition =
+      typeof choice === 'object' ? choice : (await this.fabrics.require(choice ?? own, pointer)).definition;
+    requireServed(definition, this.config);
+    return definition;
+  }
+
+  /**
    * @param pace another one than its document says, where it is a simulated one
    * @throws InputError when no stored fabric has the name, or the document sent is invalid
    */
   async resolveFabric(experiment: Experiment, choice: FabricChoice, pace?: number): Promise<ResolvedFabric> {
-    if (typeof choice === 'object') return atPace(loadFabric(choice, refuseFiles), pace);
-    const pointer = choice === undefined ? '/spec/fabric' : '/fabric';
-    const stored = await this.fabrics.require(choice ?? experiment.spec.fabric, pointer);
-    return atPace(loadFabric(stored.definition, refuseFiles), pace);
+    const definition = await this.definitionOf(choice, experiment.spec.fabric);
+    return atPace(loadFabric(definition, refuseFiles), pace);
   }
 }
 

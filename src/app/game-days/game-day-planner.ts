@@ -1,19 +1,19 @@
 /** From a game day's document to the rows of a day that is to begin: every experiment planned, and on a blind day sealed. */
 import { Injectable } from '@nestjs/common';
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Experiment } from '../../documents/experiment.js';
 import { tellingText } from '../../documents/game-day-rules.js';
 import type { GameDay, GameDaySpec } from '../../documents/game-day.js';
-import { loadExperiment, type Loaded, type LoadedFile } from '../../documents/load.js';
-import { refuseFiles } from '../../documents/fabric-document.js';
+import type { Loaded, LoadedFile } from '../../documents/load.js';
 import { withJobsAsWritten } from '../../documents/stored.js';
-import { ExperimentsService } from '../experiments/experiments.service.js';
+import { requireConfirmation } from '../experiments/confirmation.js';
+import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import type { RunEntity } from '../../store/runs/run.entity.js';
 import { RunsService } from '../runs/runs.service.js';
 import { dayItems, type DayItem } from './rules/stage-plans.js';
 import { GameDayEntity, GameDayItemEntity } from './game-day.entity.js';
+import type { DrilledFabric } from '../../drill/confirmation.js';
 import { sealRun } from './seal.js';
 
 /** A drawn seed is one that people can type. */
@@ -60,24 +60,41 @@ export class GameDayPlanner {
     return { day, items };
   }
 
+  /**
+   * Looks for the fabric of each experiment, and plans nothing.
+   * @throws ConflictError for a real one that is not confirmed; what can't be found is told by the plan
+   */
+  async requireConfirmation(
+    { value }: Loaded<GameDay>,
+    beside: LoadedFile,
+    confirm: string | undefined,
+  ): Promise<void> {
+    const fabrics: DrilledFabric[] = [];
+    for (const { spec } of dayItems(value.spec)) {
+      try {
+        const { definition } = await this.sourceOf(value.spec.blind, spec.experiment, beside);
+        const choice = fabricChoice(spec.fabric, definition, beside);
+        fabrics.push(await this.experiments.drilledFabric(definition, choice));
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+      }
+    }
+    requireConfirmation(fabrics, confirm);
+  }
+
   private async planItem(
     day: GameDayEntity,
     { spec }: DayItem,
     whole: GameDaySpec,
     beside: LoadedFile,
   ): Promise<RunEntity> {
-    const own = beside.experiments.find(({ value }) => value.metadata.name === spec.experiment);
-    const source =
-      own === undefined ? await this.storedExperiment(day, spec.experiment, beside) : sourceOf(own);
-    const experiment = loadExperiment(source.definition, refuseFiles).value;
-    const wanted = spec.fabric ?? experiment.spec.fabric;
-    const fabric = beside.fabrics.find(({ value }) => value.metadata.name === wanted);
+    const source = await this.sourceOf(day.blind, spec.experiment, beside);
     const seed = spec.seed ?? (day.blind ? randomInt(1, MOST_SEED) : undefined);
     const { pace } = whole;
     const run = await this.runs.plan(
       {
         ...source,
-        fabric: (fabric?.source as Record<string, unknown> | undefined) ?? spec.fabric,
+        fabric: fabricChoice(spec.fabric, source.definition, beside),
         ...(seed === undefined ? {} : { seed }),
         ...(pace === undefined ? {} : { pace }),
       },
@@ -91,8 +108,10 @@ export class GameDayPlanner {
     return run;
   }
 
-  /** @throws InputError for one that is not there, and on a blind day for one that is */
-  private async storedExperiment({ blind }: GameDayEntity, reference: string, beside: LoadedFile) {
+  /** @throws InputError for one that is not there, and on a blind day for one that is only stored */
+  private async sourceOf(blind: boolean, reference: string, beside: LoadedFile) {
+    const own = beside.experiments.find(({ value }) => value.metadata.name === reference);
+    if (own !== undefined) return { experimentId: null, definition: own.source };
     const names = beside.experiments.map(({ value }) => value.metadata.name);
     if (blind) {
       const there = names.length === 0 ? 'it sends none along' : `it sends ${listChoices(names)} along`;
@@ -145,7 +164,12 @@ function newDay({ value, source }: Loaded<GameDay>, { id, scheduleId }: DayOrigi
   });
 }
 
-const sourceOf = ({ source }: Loaded<Experiment>) => ({ experimentId: null, definition: source });
+/** A document that came along, or the name of a stored one; the experiment's own where nothing is named. */
+function fabricChoice(named: string | undefined, experiment: unknown, { fabrics }: LoadedFile): FabricChoice {
+  const wanted = named ?? (experiment as { spec: { fabric: string } }).spec.fabric;
+  const along = fabrics.find(({ value }) => value.metadata.name === wanted);
+  return along === undefined ? named : (along.source as Record<string, unknown>);
+}
 
 function itemRow(
   { id, blind }: GameDayEntity,

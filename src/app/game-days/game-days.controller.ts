@@ -110,6 +110,7 @@ export class GameDaysController {
     status: 400,
     description: 'problem+json: what can not be found or planned; nothing was begun',
   })
+  @ApiResponse({ status: 409, description: '`confirmation-required`: one of its fabrics is a real one' })
   async start(
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,

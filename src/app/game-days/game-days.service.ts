@@ -59,6 +59,7 @@ export class GameDaysService {
     const requestHash = contentDigest(sourcesOf(loaded, beside));
     const earlier = await madeEarlier(this.days, idempotencyKey, requestHash);
     if (earlier !== undefined) return { day: earlier, replayed: true };
+    await this.planner.requireConfirmation(loaded, beside, loaded.value.confirm);
     const planned = await this.planner.plan(loaded, beside, { id: randomUUID() });
     if (idempotencyKey !== undefined) Object.assign(planned.day, { idempotencyKey, requestHash });
     try {

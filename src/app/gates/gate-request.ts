@@ -10,6 +10,7 @@ import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../documents/load.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { checkGate, isReal, SIDES, type CheckedGate } from '../../drill/gate/gate-input.js';
+import { confirmation } from '../experiments/confirmation.js';
 import type { GateSources } from './gate.entity.js';
 
 const document = z.record(z.string(), z.unknown());
@@ -27,6 +28,10 @@ export const gateRequestSchema = z
     baseline: fabric.describe('name of a stored fabric or a Fabric document; the suite’s own if left out'),
     candidate: fabric.describe('name of a stored fabric or a Fabric document; the suite’s own if left out'),
     seeds: z.int().min(1).max(1000).optional().describe('at most so many, instead of the suite’s own number'),
+    confirm: z
+      .strictObject({ baseline: confirmation, candidate: confirmation })
+      .optional()
+      .describe('names of the real fabrics among the two, one a side'),
   })
   .meta({ title: 'Gate', description: 'a suite on two fabrics' });
 export type GateRequest = z.output<typeof gateRequestSchema>;

@@ -77,7 +77,11 @@ export class GatesController {
   })
   @ApiResponse({ status: 202, description: 'checked, stored and queued; Location names the gate' })
   @ApiResponse({ status: 400, description: 'it could not decide anything; nothing was stored' })
-  @ApiResponse({ status: 409, description: 'the key came with another request before' })
+  @ApiResponse({
+    status: 409,
+    description:
+      '`confirmation-required`: a side is a real fabric; or the key came with another request before',
+  })
   @ApiResponse({ status: 503, description: 'the queue or the database is away; nothing was stored' })
   async create(
     @Body() body: unknown,

@@ -2,6 +2,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
+import { drilledFabric, requireConfirmation } from '../experiments/confirmation.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment, loadSuite } from '../../documents/load.js';
@@ -85,6 +86,11 @@ export class GatesService {
   private async sourcesOf(request: GateRequest): Promise<GateSources> {
     const { suite, seeds } = request;
     const { spec } = withPointer('/suite', () => loadSuite(suite, refuseFiles).value);
+    const sides = {} as Record<Side, unknown>;
+    for (const side of SIDES) {
+      sides[side] = await this.fabricOf(request, side, spec[side]);
+      requireConfirmation([drilledFabric(sides[side])], request.confirm?.[side], `/confirm/${side}`);
+    }
     const sent = sentExperiments(request.experiments);
     const experiments: unknown[] = [];
     for (const [at, name] of spec.experiments.entries()) {
@@ -92,8 +98,6 @@ export class GatesService {
       experiments.push(sent.get(name) ?? (await this.experiments.require(name, pointer)).definition);
     }
     refuseUnnamed([...sent.keys()], spec.experiments);
-    const sides = {} as Record<Side, unknown>;
-    for (const side of SIDES) sides[side] = await this.fabricOf(request, side, spec[side]);
     return { suite, experiments, ...sides, ...(seeds === undefined ? {} : { seeds }) };
   }
 

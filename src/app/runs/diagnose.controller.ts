@@ -7,6 +7,7 @@ import { durationNs } from '../../core/units.js';
 import { parseBody } from '../platform/http/body.js';
 import { ARROW_TYPES, JSON_TYPES } from '../platform/http/media-types.js';
 import { parseQuery } from '../platform/http/page.js';
+import { confirmation } from '../experiments/confirmation.js';
 import { DiagnoseService } from './diagnose.service.js';
 
 /** What is observed grows with the length of the window. */
@@ -30,6 +31,7 @@ export const diagnoseSchema = z
       ),
     ...window,
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(1).describe('of a simulated fabric'),
+    confirm: confirmation,
   })
   .prefault({});
 
@@ -59,16 +61,20 @@ export class DiagnoseController {
   @ApiQuery({ name: 'to', required: false, description: 'with an evidence file, as 40s' })
   @ApiResponse({ status: 200, description: 'the verdict' })
   @ApiResponse({ status: 400, description: 'problem+json: what can not be looked at, and why' })
+  @ApiResponse({
+    status: 409,
+    description: '`confirmation-required`: jobs would be started on a real fabric',
+  })
   diagnose(@Body() body: unknown, @Query() query: Record<string, unknown>): Promise<Verdict> {
     if (Buffer.isBuffer(body)) {
       const { fabric, from, to } = parseQuery(evidenceQuery, query);
       return this.diagnosing.ofFile(body, fabric, { fromNs: from, toNs: to });
     }
     parseQuery(z.strictObject({}), query);
-    const { run, fabric, from, to, seed } = parseBody(diagnoseSchema, body);
+    const { run, fabric, from, to, seed, confirm } = parseBody(diagnoseSchema, body);
     const asked = { fromNs: from, toNs: to };
     return run === undefined
-      ? this.diagnosing.ofFabric(fabric, seed, asked)
+      ? this.diagnosing.ofFabric(fabric, seed, asked, confirm)
       : this.diagnosing.ofRun(run, fabric, asked);
   }
 }

@@ -23,14 +23,18 @@ export class ExperimentRunsController {
   })
   @ApiResponse({ status: 202, description: 'planned, stored and queued; Location names the run' })
   @ApiResponse({ status: 400, description: 'it can not be run on this fabric; nothing was stored' })
+  @ApiResponse({
+    status: 409,
+    description: '`confirmation-required`: the fabric is a real one; or it is blocked',
+  })
   async create(
     @Param('id') experimentId: string,
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
     @Headers('Idempotency-Key') idempotencyKey?: string,
   ) {
-    const { fabric, seed, pace } = parseBody(runOptionsSchema, body);
-    const { run, replayed } = await this.runs.create({ experimentId, fabric, seed, pace, idempotencyKey });
+    const options = parseBody(runOptionsSchema, body);
+    const { run, replayed } = await this.runs.create({ experimentId, ...options, idempotencyKey });
     response.setHeader('Location', `/v1/runs/${run.id}`).setHeader('Retry-After', '1');
     if (replayed) response.setHeader('Idempotency-Replayed', 'true');
     return runView(run);

@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
+import { requireConfirmation } from '../experiments/confirmation.js';
 import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment } from '../../documents/load.js';
@@ -33,6 +34,8 @@ export interface RunRequest {
   seed?: number;
   /** Of a simulated fabric. */
   pace?: number;
+  /** Name of the fabric, where it is a real one. */
+  confirm?: string;
   idempotencyKey?: string;
 }
 
@@ -117,10 +120,11 @@ export class RunsService {
     });
   }
 
-  /** Plans a run, which is then to be stored. @throws what it can't start for */
+  /** Plans a run, which is then to be stored. @throws what it can't start for; first of all for a missing confirmation */
   async prepare(request: RunRequest, origin?: RunOrigin): Promise<RunEntity> {
     const { id, definition } = await this.experiments.get(request.experimentId);
-    const { fabric, seed, pace } = request;
+    const { fabric, seed, pace, confirm } = request;
+    requireConfirmation([await this.experiments.drilledFabric(definition, fabric)], confirm);
     const run = await this.plan({ experimentId: id, definition, fabric, seed, pace }, origin);
     if (pace !== undefined && run.driver !== 'simulated') {
       throw InputError.at('/pace', `"${run.fabricName}" is a real fabric: it has the pace it has`);

@@ -10,7 +10,8 @@ import { contentDigest } from '../../system/digest.js';
 import { RUN_ENTITIES, type RunEntity } from '../../store/runs/run.entity.js';
 import { SCHEDULE_ENTITIES, ScheduleEntity } from './schedule.entity.js';
 import { dueMs } from '../../model/calendar/decide.js';
-import { ScheduleStore, type OpenWork, type Prepared, type ScheduledRun } from './schedule-store.js';
+import { ScheduleStore } from './schedule-store.js';
+import type { OpenWork, Prepared, ScheduledRun } from './scheduled-runs.js';
 
 jest.setTimeout(60_000);
 
@@ -80,7 +81,7 @@ describe('the store of schedules', () => {
     const begun = new Date(BEGIN_MS);
     await dataSource.getRepository(ScheduleEntity).insert({
       ...{ id, name: id, definition: definition as never, digest: contentDigest(definition) },
-      ...{ suspendedAt: null, suspendReason: null, nextAt: first, wakeAt: first },
+      ...{ suspendedAt: null, suspendReason: null, suspendCode: null, nextAt: first, wakeAt: first },
       ...{ settledAt: begun, createdAt: begun, updatedAt: begun },
     });
     return id;

@@ -9,14 +9,21 @@
  */
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { ScheduleSpec } from '../../documents/schedule.js';
 import { InputError, messageOf } from '../../core/problem.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { through, Turnstile } from '../../system/turnstile.js';
-import type { PlannedDay } from '../game-days/game-day-planner.js';
-import type { RunEntity } from '../../store/runs/run.entity.js';
-import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
+import { ScheduleEntity, ScheduleTickEntity, type SuspendCode } from './schedule.entity.js';
+import {
+  nameOf,
+  openWork,
+  SCHEDULE_RUNS,
+  workOf,
+  type Prepared,
+  type ScheduledRun,
+  type ScheduledRuns,
+} from './scheduled-runs.js';
+import { unconfirmedReason } from './unconfirmed.js';
 import { readSchedule, scheduledRunId, type StoredSchedule } from './stored-schedule.js';
 import {
   abortReason,
@@ -30,38 +37,8 @@ import {
   type Skip,
 } from '../../model/calendar/decide.js';
 
-/** Injection tokens of what a store needs. */
-export const SCHEDULE_RUNS = Symbol('fabricdrill runs of schedules');
+/** Injection token of the clock. */
 export const SCHEDULE_CLOCK = Symbol('fabricdrill clock of schedules');
-
-/** A run, or a game day with its runs, that could start. */
-export type Prepared = { kind: 'run'; run: RunEntity } | { kind: 'game-day'; planned: PlannedDay };
-
-/** What a schedule has started and has not ended. */
-export interface OpenWork {
-  kind: Prepared['kind'];
-  id: string;
-}
-
-const nameOf = ({ kind, id }: OpenWork): string => `${kind === 'run' ? 'run' : 'game day'} ${id}`;
-
-/** How runs and game days are made, written and stopped; within the transaction that decides about them. */
-export interface ScheduledRuns {
-  /** Plans without storing. @throws InputError, ConflictError or NotFoundError when it can't start */
-  prepare(request: ScheduledRun): Promise<Prepared>;
-  store(manager: EntityManager, prepared: Prepared): Promise<void>;
-  requestAbort(manager: EntityManager, open: OpenWork, reason: string): Promise<void>;
-}
-
-export interface ScheduledRun {
-  id: string;
-  scheduleId: string;
-  experimentRef?: string;
-  /** Documents of a game day, instead. */
-  gameDay?: string;
-  fabric?: string;
-  seed?: number;
-}
 
 /** The one clock of all replicas, in ms. */
 export type ScheduleClock = (manager: EntityManager) => Promise<number>;
@@ -176,18 +153,20 @@ export class ScheduleStore {
     }
     row.settledAt = new Date(nowMs);
     row.wakeAt = settled.more ? row.settledAt : wakeOf(row, stored?.rules);
-    const { nextAt, wakeAt, settledAt, suspendedAt, suspendReason } = row;
-    await manager.update(ScheduleEntity, row.id, { nextAt, wakeAt, settledAt, suspendedAt, suspendReason });
+    const { nextAt, wakeAt, settledAt, suspendedAt, suspendReason, suspendCode } = row;
+    const changed = { nextAt, wakeAt, settledAt, suspendedAt, suspendReason, suspendCode };
+    await manager.update(ScheduleEntity, row.id, changed);
     return settled;
   }
 
   private async decideDue(
     manager: EntityManager,
     row: ScheduleEntity,
-    { rules, spec }: StoredSchedule,
+    stored: StoredSchedule,
     nowMs: number,
     settled: Settled,
   ): Promise<void> {
+    const { rules, spec } = stored;
     const skipped: TickRow[] = [];
     let underWay: string[] | undefined;
     for (let count = 0; row.nextAt !== null; count++) {
@@ -203,7 +182,7 @@ export class ScheduleStore {
       const decision = decideTick(rules, tick, nowMs);
       const at = { nominalAt: row.nextAt, dueAt: new Date(due), decidedAt: new Date(nowMs) };
       const outcome =
-        decision.outcome === 'run' ? await this.start(manager, row, spec, decision, at) : decision;
+        decision.outcome === 'run' ? await this.start(manager, row, stored, decision, at) : decision;
       if (outcome === 'started') {
         // a game day's runs are queued by whoever conducts it
         if (spec.gameDayRef === undefined) settled.runIds.push(scheduledRunId(row.id, nominalMs));
@@ -220,7 +199,7 @@ export class ScheduleStore {
   private async start(
     manager: EntityManager,
     row: ScheduleEntity,
-    spec: ScheduleSpec,
+    stored: StoredSchedule,
     decision: Extract<Decision, { outcome: 'run' }>,
     at: TickTimes,
   ): Promise<'started' | 'known' | Skip> {
@@ -230,8 +209,12 @@ export class ScheduleStore {
       nominalAt: at.nominalAt,
     });
     if (known !== null) return 'known';
-    const prepared = await this.prepare({ id, scheduleId: row.id, ...(await workOf(manager, row, spec)) });
-    if ('outcome' in prepared) return prepared;
+    const prepared = await this.prepare({ id, scheduleId: row.id, ...(await workOf(manager, row, stored)) });
+    if ('outcome' in prepared) {
+      if (prepared.reason === 'suspended')
+        suspend(row, 'confirmation-required', prepared.detail, at.decidedAt);
+      return prepared;
+    }
     if (decision.replace) {
       const tick = at.nominalAt.toISOString();
       await this.abortAll(manager, row.id, `replaced by the tick of ${tick} of its schedule "${row.name}"`);
@@ -255,6 +238,8 @@ export class ScheduleStore {
       return await this.runs.prepare(request);
     } catch (error) {
       if (databaseLoss(error) !== undefined) throw error;
+      const unconfirmed = unconfirmedReason(error);
+      if (unconfirmed !== undefined) return { outcome: 'skip', reason: 'suspended', detail: unconfirmed };
       const isExpected =
         error instanceof InputError || error instanceof ConflictError || error instanceof NotFoundError;
       if (!isExpected) this.logger.error(`schedule ${request.scheduleId}: ${(error as Error).stack}`);
@@ -281,7 +266,7 @@ type TickRow = TickTimes & Skip;
 
 const dateOf = (ms: number | undefined): Date | null => (ms === undefined ? null : new Date(ms));
 
-export const UNREADABLE = 'this version does not accept its file';
+const UNREADABLE = 'this version does not accept its file';
 
 /** A schedule that can't be read any more is suspended with the reason: nothing else would tell anybody. */
 function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefined {
@@ -289,37 +274,21 @@ function readOrSuspend(row: ScheduleEntity, now: Date): StoredSchedule | undefin
     return readSchedule(row);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    row.suspendedAt ??= now;
-    row.suspendReason = `${UNREADABLE}: ${error.message}`.slice(0, 2000);
+    row.suspendReason = null;
+    suspend(row, 'unreadable', `${UNREADABLE}: ${error.message}`.slice(0, 2000), now);
     return undefined;
   }
 }
 
+/** Whoever has suspended it before stays the one who has. */
+export function suspend(row: ScheduleEntity, code: SuspendCode | null, reason: string, now: Date): void {
+  row.suspendedAt ??= now;
+  if (row.suspendReason !== null) return;
+  Object.assign(row, { suspendReason: reason, suspendCode: code });
+}
+
 const wakeOf = (row: ScheduleEntity, rules: Living | undefined): Date | null =>
   rules === undefined ? null : dateOf(wakeMs(rules, row.nextAt?.getTime(), row.settledAt.getTime()));
-
-async function workOf(
-  manager: EntityManager,
-  { id }: ScheduleEntity,
-  { experimentRef, gameDayRef, fabric, seed }: ScheduleSpec,
-): Promise<Omit<ScheduledRun, 'id' | 'scheduleId'>> {
-  if (gameDayRef === undefined) return { experimentRef, fabric, seed };
-  const [row] = await manager.query<{ game_day: string }[]>(`SELECT game_day FROM schedules WHERE id = $1`, [
-    id,
-  ]);
-  return { gameDay: row.game_day };
-}
-
-/** What a schedule has started and has not ended, the oldest first. */
-export function openWork(manager: EntityManager, scheduleId: string): Promise<OpenWork[]> {
-  return manager.query<OpenWork[]>(
-    `SELECT 'run' AS kind, id, created_at FROM runs WHERE schedule_id = $1 AND ended_at IS NULL
-      UNION ALL
-     SELECT 'game-day', id, created_at FROM game_days WHERE schedule_id = $1 AND ended_at IS NULL
-      ORDER BY created_at`,
-    [scheduleId],
-  );
-}
 
 /** When the next tick of a schedule is due, as far as its file can be read. */
 function dueOf(row: ScheduleEntity): Date | null {

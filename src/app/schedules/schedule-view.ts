@@ -19,6 +19,7 @@ export function scheduleView(row: ScheduleEntity): Record<string, unknown> {
     timeZone: spec.timeZone,
     suspendedAt: row.suspendedAt?.toISOString() ?? null,
     suspendReason: row.suspendReason,
+    suspendCode: row.suspendCode,
     nextAt: row.nextAt?.toISOString() ?? null,
     digest: row.digest.startsWith(SEALED_DIGEST) ? null : row.digest,
     createdAt: row.createdAt.toISOString(),

@@ -2,6 +2,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { SkipReason } from '../../model/calendar/decide.js';
 
+/** Why a schedule was suspended by its file or by us; people say why in words. */
+export type SuspendCode = 'by-file' | 'unreadable' | 'confirmation-required';
+
 @Entity({ name: 'schedules' })
 export class ScheduleEntity {
   @PrimaryColumn('uuid')
@@ -27,6 +30,10 @@ export class ScheduleEntity {
 
   @Column({ name: 'suspend_reason', type: 'text', nullable: true })
   suspendReason: string | null;
+
+  /** Null where a person has suspended it. */
+  @Column({ name: 'suspend_code', type: 'text', nullable: true })
+  suspendCode: SuspendCode | null;
 
   /** Nominal time of the next tick that nothing was decided about; null when none is left. */
   @Column({ name: 'next_at', type: 'timestamptz', nullable: true })

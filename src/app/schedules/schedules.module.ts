@@ -4,6 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadDefinitions } from '../../documents/load.js';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
+import { requireConfirmation } from '../experiments/confirmation.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { GameDaysModule } from '../game-days/game-days.module.js';
@@ -11,15 +12,11 @@ import { GameDaysService } from '../game-days/game-days.service.js';
 import { InputError } from '../../core/problem.js';
 import { RunsApiModule } from '../runs/runs.module.js';
 import { requestAbort, RunsService } from '../runs/runs.service.js';
-import {
-  databaseClock,
-  SCHEDULE_CLOCK,
-  SCHEDULE_RUNS,
-  ScheduleStore,
-  type ScheduledRuns,
-} from './schedule-store.js';
+import { databaseClock, SCHEDULE_CLOCK, ScheduleStore } from './schedule-store.js';
+import { SCHEDULE_RUNS, type ConfirmedRuns, type ScheduledRuns } from './scheduled-runs.js';
 import { ScheduleTicker } from './schedule-ticker.js';
 import { SchedulesController } from './schedules.controller.js';
+import { SuspendUnconfirmed } from './suspend-unconfirmed.js';
 import { atSchedule, SchedulesService } from './schedules.service.js';
 
 const UNTOLD = InputError.at(
@@ -33,11 +30,24 @@ const scheduledRuns = (
   experiments: ExperimentsService,
   days: GameDaysService,
   planner: GameDayPlanner,
-): ScheduledRuns => ({
-  prepare: async ({ id, scheduleId, experimentRef, gameDay, fabric, seed }) => {
+): ScheduledRuns & ConfirmedRuns => ({
+  requireConfirmation: async ({ experimentRef, gameDay, fabric, confirm }) => {
+    if (gameDay !== undefined) {
+      const loaded = loadDefinitions(gameDay, refuseFiles);
+      await planner.requireConfirmation(loaded.gameDays[0], loaded, confirm);
+      return;
+    }
+    const { definition } = await experiments.require(experimentRef!, '/spec/experimentRef');
+    const drilled = await experiments.drilledFabric(definition, fabric).catch((error: unknown) => {
+      throw error instanceof InputError ? atSchedule(error, fabric !== undefined) : error;
+    });
+    requireConfirmation([drilled], confirm);
+  },
+  prepare: async ({ id, scheduleId, experimentRef, gameDay, fabric, seed, confirm }) => {
     if (gameDay !== undefined) {
       const loaded = loadDefinitions(gameDay, refuseFiles);
       const [day] = loaded.gameDays;
+      await planner.requireConfirmation(day, loaded, confirm);
       const planned = planner.plan(day, loaded, { id, scheduleId }).catch((error: unknown) => {
         // the tick is anybody's to read, and what is wrong would name what is hidden
         throw day.value.spec.blind && error instanceof InputError ? UNTOLD : error;
@@ -45,7 +55,7 @@ const scheduledRuns = (
       return { kind: 'game-day', planned: await planned };
     }
     const experiment = await experiments.require(experimentRef!, '/spec/experimentRef');
-    const request = { experimentId: experiment.id, fabric, seed };
+    const request = { experimentId: experiment.id, fabric, seed, confirm };
     const prepared = runs.prepare(request, { id, scheduleId }).catch((error: unknown) => {
       throw error instanceof InputError ? atSchedule(error, fabric !== undefined) : error;
     });
@@ -76,7 +86,7 @@ export class SchedulesModule {
           inject: [RunsService, ExperimentsService, GameDaysService, GameDayPlanner],
           useFactory: scheduledRuns,
         },
-        ...(ticks ? [ScheduleTicker] : []),
+        ...(ticks ? [SuspendUnconfirmed, ScheduleTicker] : []),
       ],
     };
   }

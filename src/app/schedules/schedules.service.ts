@@ -1,5 +1,5 @@
 /** Schedules as REST sees them: store, list, look, change, suspend, resume, delete, ticks. */
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import { tellingText } from '../../documents/game-day-rules.js';
@@ -16,8 +16,9 @@ import type { Cursor } from '../platform/http/page.js';
 import { isUuid } from '../../system/uuid.js';
 import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { RunsService } from '../runs/runs.service.js';
-import { SEALED_DIGEST } from './stored-schedule.js';
-import { ScheduleStore, UNREADABLE } from './schedule-store.js';
+import { readSchedule, SEALED_DIGEST } from './stored-schedule.js';
+import { ScheduleStore, suspend } from './schedule-store.js';
+import { SCHEDULE_RUNS, workOf, type ConfirmedRuns } from './scheduled-runs.js';
 import { ScheduleEntity, ScheduleTickEntity } from './schedule.entity.js';
 import type { Living, SkipReason } from '../../model/calendar/decide.js';
 import { nextTickMs, wakeMs } from '../../model/calendar/decide.js';
@@ -41,6 +42,7 @@ export class SchedulesService {
     private readonly experiments: ExperimentsService,
     private readonly runs: RunsService,
     private readonly planner: GameDayPlanner,
+    @Inject(SCHEDULE_RUNS) private readonly scheduled: ConfirmedRuns,
   ) {
     this.schedules = dataSource.getRepository(ScheduleEntity);
     this.ticks = dataSource.getRepository(ScheduleTickEntity);
@@ -76,14 +78,15 @@ export class SchedulesService {
     const nextMs = nextTickMs(rules, now);
     refusePast(loaded, nextMs);
     const wake = wakeMs(rules, nextMs, now);
-    const { suspend } = loaded.value.spec;
+    const bySpec = loaded.value.spec.suspend;
     return Object.assign(new ScheduleEntity(), {
       id,
       name: loaded.value.metadata.name,
       definition: loaded.source,
       digest,
-      suspendedAt: suspend ? new Date(now) : null,
-      suspendReason: suspend ? SUSPENDED_BY_FILE : null,
+      suspendedAt: bySpec ? new Date(now) : null,
+      suspendReason: bySpec ? SUSPENDED_BY_FILE : null,
+      suspendCode: bySpec ? ('by-file' as const) : null,
       nextAt: nextMs === undefined ? null : new Date(nextMs),
       wakeAt: wake === undefined ? null : new Date(wake),
       settledAt: new Date(now),
@@ -95,9 +98,14 @@ export class SchedulesService {
   /** Plans what a tick would run now, so that a schedule which could never start is refused at once. */
   private async check(loaded: Loaded<Schedule>, gameDay: SentGameDay | undefined): Promise<void> {
     const {
-      value: { spec },
+      value: { spec, confirm },
       locate,
     } = loaded;
+    await this.scheduled
+      .requireConfirmation({ ...spec, gameDay: gameDay?.text, confirm })
+      .catch((error: unknown) => {
+        throw error instanceof InputError ? new InputError(locate(error.issues)) : error;
+      });
     if (gameDay !== undefined) {
       refuseTelling(loaded, gameDay);
       await this.planner.plan(gameDay.loaded, gameDay.beside, { id: randomUUID() });
@@ -158,7 +166,7 @@ export class SchedulesService {
     const gameDay = gameDayOf(loaded, beside);
     await this.check(loaded, gameDay);
     const rules = { ...rulesOf(loaded.value.spec), id };
-    const { suspend } = loaded.value.spec;
+    const bySpec = loaded.value.spec.suspend;
     try {
       return await this.change(id, (row, now) => {
         refusePast(loaded, nextTickMs(rules, now.getTime()));
@@ -168,11 +176,8 @@ export class SchedulesService {
           gameDay: gameDay?.text ?? null,
           digest: digestOf(loaded, gameDay),
         });
-        if (isByFile(row.suspendReason)) Object.assign(row, { suspendedAt: null, suspendReason: null });
-        if (suspend) {
-          row.suspendedAt ??= now;
-          row.suspendReason ??= SUSPENDED_BY_FILE;
-        }
+        if (row.suspendCode !== null) Object.assign(row, RUNNING);
+        if (bySpec) suspend(row, 'by-file', SUSPENDED_BY_FILE, now);
         return true;
       });
     } catch (error) {
@@ -184,17 +189,21 @@ export class SchedulesService {
   /** Ticks from now on are skipped until it is resumed. */
   suspend(id: string, reason: string): Promise<ScheduleEntity> {
     return this.change(id, (row, now) => {
-      row.suspendedAt ??= now;
-      row.suspendReason ??= reason;
+      suspend(row, null, reason, now);
       return false;
     });
   }
 
   /** Goes on with the next tick; those that were skipped stay skipped. */
   async resume(id: string): Promise<ScheduleEntity> {
+    const found = await this.get(id);
+    if (found.suspendCode === 'confirmation-required') {
+      await this.scheduled.requireConfirmation(
+        await workOf(this.dataSource.manager, found, readSchedule(found)),
+      );
+    }
     const row = await this.change(id, (schedule) => {
-      schedule.suspendedAt = null;
-      schedule.suspendReason = null;
+      Object.assign(schedule, RUNNING);
       return false;
     });
     if (row.suspendedAt === null) return row;
@@ -294,10 +303,7 @@ function digestOf({ source }: Loaded<Schedule>, gameDay: SentGameDay | undefined
 }
 
 const SUSPENDED_BY_FILE = 'its file says so';
-
-/** Whether a suspension goes with the file: it asks for it, or can't be read. */
-const isByFile = (reason: string | null): boolean =>
-  reason === SUSPENDED_BY_FILE || (reason?.startsWith(UNREADABLE) ?? false);
+const RUNNING = { suspendedAt: null, suspendReason: null, suspendCode: null };
 
 const notFound = (id: string): NotFoundError =>
   new NotFoundError(`there is no schedule ${id}`, 'GET /v1/schedules lists them');

@@ -10,6 +10,8 @@ import type { Living } from '../../model/calendar/decide.js';
 
 export interface StoredSchedule {
   spec: ScheduleSpec;
+  /** Name of the real fabric that it goes to. */
+  confirm: string | undefined;
   rules: Living;
 }
 
@@ -24,8 +26,8 @@ export function readSchedule(row: Pick<ScheduleEntity, 'id' | 'definition' | 'di
   const key = `${row.id} ${row.digest}`;
   let schedule = kept.get(key);
   if (schedule === undefined) {
-    const { spec } = loadSchedule(row.definition).value;
-    schedule = { spec, rules: { ...rulesOf(spec), id: row.id } };
+    const { spec, confirm } = loadSchedule(row.definition).value;
+    schedule = { spec, confirm, rules: { ...rulesOf(spec), id: row.id } };
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(key, schedule);
   }

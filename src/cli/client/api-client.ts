@@ -3,6 +3,7 @@
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { EnvironmentError } from '../../core/problem.js';
+import { atConfirm } from './confirmation.js';
 import { ProblemError } from '../terminal/failure.js';
 
 export interface RunEventMessage {
@@ -142,10 +143,10 @@ async function* eventsOf(response: Response): AsyncGenerator<RunEventMessage> {
   }
 }
 
-async function problemOf(response: Response): Promise<ProblemError> {
+async function problemOf(response: Response): Promise<Error> {
   const text = await response.text();
   try {
-    return new ProblemError(response.status, JSON.parse(text) as ProblemError['problem']);
+    return atConfirm(new ProblemError(response.status, JSON.parse(text) as ProblemError['problem']));
   } catch {
     return new ProblemError(response.status, {
       detail: `the server answered ${response.status}: ${text.slice(0, 200)}`,

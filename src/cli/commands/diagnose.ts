@@ -16,6 +16,7 @@ import { parseDurationNs } from '../../core/units.js';
 import { verdictJson, verdictText } from '../../reports/common/verdict.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import type { ApiClient } from '../client/api-client.js';
+import { confirmMember } from '../client/confirmation.js';
 import type { CommandContext } from '../context.js';
 import { readFabricReference, type FabricReference } from '../files/definitions.js';
 import { InterruptedError, ProblemError } from '../terminal/failure.js';
@@ -33,6 +34,7 @@ interface DiagnoseOptions {
   from?: string;
   to?: string;
   seed?: string;
+  confirm?: string;
   output?: string[];
 }
 
@@ -74,6 +76,10 @@ export function addDiagnoseCommand(
     )
     .option('--to <time>', 'end of the window; needed for a fabric that is watched')
     .option('--seed <n>', 'seed of a simulated fabric that is watched (default: 1)')
+    .option(
+      '--confirm <fabric>',
+      'name of the fabric, needed when jobs are started on a real one to watch it',
+    )
     .option(
       '--output <format[=path]>',
       'text or json, the verdict; with =path into a file; repeatable',
@@ -126,7 +132,8 @@ function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict
   if ('document' in fabric && needsNoServer(fabric.document.value)) {
     return watch(fabric.document, seed ?? 1, { fromNs, toNs }, context);
   }
-  return onServer({ fabric: choiceOf(fabric), ...times, ...(seed === undefined ? {} : { seed }) }, context);
+  const choice = { fabric: choiceOf(fabric), ...confirmMember(options.confirm) };
+  return onServer({ ...choice, ...times, ...(seed === undefined ? {} : { seed }) }, context);
 }
 
 /** What is only read, or simulated, is so from here. */

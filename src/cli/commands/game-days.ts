@@ -8,7 +8,7 @@ import { GAME_DAY_STATES } from '../../app/game-days/rules/stages.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { DOCUMENT_FORMATS } from '../../reports/catalog.js';
 import { EXIT, worstExit, type ExitCode } from '../../scoring/exit-codes.js';
-import type { ApiClient } from '../client/api-client.js';
+import { confirmMember } from '../client/confirmation.js';
 import type { CommandContext } from '../context.js';
 import { ProblemError } from '../terminal/failure.js';
 import { collect, parseChoice } from '../terminal/flags.js';
@@ -166,10 +166,9 @@ async function start(
   context: CommandContext,
 ): Promise<ExitCode> {
   const source = readGameDay(file, context.path);
-  const { text } = source;
+  const text = source.textWith(confirmMember(options.confirm));
   return follow(undefined, context, async (client, { isOf, left }) => {
     try {
-      await confirmDay(client, source, options.confirm);
       const key = { 'idempotency-key': randomUUID() };
       const day = await client.json<DayView>('POST', '/v1/game-days', text, key);
       context.out(`game day ${day.name}: ${day.id}\n`);
@@ -191,62 +190,6 @@ export const dayLocated =
     );
     throw new InputError(gameDay.locate(issues));
   };
-
-/** A real fabric is named twice, so that no typing slip breaks a cluster. */
-export async function confirmDay(
-  client: ApiClient,
-  source: GameDayFile,
-  named: string | undefined,
-): Promise<void> {
-  const real = new Set(
-    source.fabrics.filter(({ spec }) => spec.driver !== 'simulated').map(({ metadata }) => metadata.name),
-  );
-  for (const fabric of await storedFabrics(client, source)) real.add(fabric);
-  for (const fabric of real) {
-    if (named === fabric) continue;
-    const message = `"${fabric}" is a real fabric`;
-    const hint = real.size === 1 ? `add --confirm ${fabric}` : 'a game day has one real fabric at most';
-    throw InputError.at('--confirm', message, hint);
-  }
-  if (real.size === 0) refuseConfirm(named);
-}
-
-/** @throws InputError for a confirmation where nothing real is gone to: whoever gives it takes a simulation for their fabric */
-export function refuseConfirm(named: string | undefined): void {
-  if (named === undefined) return;
-  const hint = `write \`fabric: ${named}\` in the file, or leave --confirm out`;
-  throw InputError.at('--confirm', `"${named}" is not what this goes to, which is simulated`, hint);
-}
-
-/** Names of the real ones among the stored fabrics that a day goes to. */
-async function storedFabrics(client: ApiClient, { stored }: GameDayFile): Promise<string[]> {
-  const found: string[] = [];
-  for (const { experiment, fabric } of stored) {
-    const id = experiment === undefined ? undefined : await experimentId(client, experiment);
-    if (id !== undefined) {
-      const choice = fabric === undefined ? {} : { fabric };
-      const plan = await client.json<{ fabric: string; driver: string }>(
-        'POST',
-        `/v1/experiments/${id}/plan`,
-        choice,
-      );
-      if (plan.driver !== 'simulated') found.push(plan.fabric);
-    } else if (fabric !== undefined) {
-      for await (const row of client.pages<{ name: string; driver: string }>('/v1/fabrics')) {
-        if (row.name === fabric && row.driver !== 'simulated') found.push(fabric);
-      }
-    }
-  }
-  return found;
-}
-
-/** @returns undefined for one that is not there, which the server tells with its line */
-async function experimentId(client: ApiClient, reference: string): Promise<string | undefined> {
-  for await (const { id, name } of client.pages<{ id: string; name: string }>('/v1/experiments')) {
-    if (id === reference || name === reference) return id;
-  }
-  return undefined;
-}
 
 const note = (
   id: string,

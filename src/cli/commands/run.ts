@@ -15,6 +15,7 @@ import { quoteArgument } from '../../reports/common/report.js';
 import { EXIT, worstExit, type ExitCode } from '../../scoring/exit-codes.js';
 import { repeatedFigures } from '../../scoring/repeats.js';
 import type { Scorecard } from '../../scoring/scorecard.js';
+import { confirmMember, requireConfirmed } from '../client/confirmation.js';
 import type { ApiClient, RunView } from '../client/api-client.js';
 import { fetchFabric, planHere } from '../client/check.js';
 import type { CommandContext } from '../context.js';
@@ -139,7 +140,7 @@ async function drillOn(
       codes.push(EXIT.aborted);
       break;
     }
-    const run = await startRun(client, source, fabric, seed, options.pace);
+    const run = await startRun(client, source, fabric, seed, options);
     codes.push(await follow(client, run, interrupts, context));
     scorecards.push(await client.json<Scorecard>('GET', `/v1/runs/${run.id}/scorecard`));
   }
@@ -164,28 +165,13 @@ async function check(
   if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
-/** @throws InputError at --confirm unless it has the name of a real fabric, or names no other than a simulated one */
-export function requireConfirmed({ metadata, spec }: FabricDocument, confirm: string | undefined): void {
-  if (confirm === metadata.name) return;
-  if (spec.driver !== 'simulated') {
-    throw InputError.at('--confirm', `"${metadata.name}" is a real fabric`, `add --confirm ${metadata.name}`);
-  }
-  if (confirm === undefined) return;
-  // whoever names a real fabric here and forgot --fabric would take the simulation's pass for the fabric's
-  throw InputError.at(
-    '--confirm',
-    `"${confirm}" is not what this runs on, which is the simulated "${metadata.name}"`,
-    `add --fabric ${quoteArgument(confirm)}, or leave --confirm out`,
-  );
-}
-
 /** Has the server run an experiment. @throws InputError with the lines of what it finds wrong in the experiment */
 export async function startRun(
   client: ApiClient,
   source: ExperimentFile,
   fabric: FabricReference,
   seed: number | undefined,
-  pace?: string,
+  { pace, confirm }: { pace?: string; confirm?: string } = {},
 ): Promise<RunView> {
   const choice = fabricChoice(fabric);
   try {
@@ -194,6 +180,7 @@ export async function startRun(
       fabric: choice,
       ...(seed === undefined ? {} : { seed }),
       ...(pace === undefined ? {} : { pace }),
+      ...confirmMember(confirm),
     };
     return await client.json<RunView>('POST', `/v1/experiments/${experiment.id}/runs`, body, {
       'idempotency-key': randomUUID(),

@@ -8,11 +8,11 @@ import type { Upcoming } from '../../model/calendar/upcoming.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import type { ApiClient } from '../client/api-client.js';
 import type { CommandContext } from '../context.js';
+import { confirmMember } from '../client/confirmation.js';
 import { ProblemError } from '../terminal/failure.js';
 import { parseChoice, parseInstant, parseWhole } from '../terminal/flags.js';
 import { examples } from '../terminal/help.js';
 import { planSchedule, TICKS_SHOWN, tickTable } from './plan/plan-schedule.js';
-import { confirmDay, refuseConfirm } from './game-days.js';
 import { readScheduleFile, type ScheduledExperiment, type ScheduleFile } from '../files/schedule-file.js';
 import { looksLikePath } from '../files/definitions.js';
 import { table } from '../terminal/table.js';
@@ -278,18 +278,16 @@ async function create(file: string, options: CreateOptions, context: CommandCont
 async function store(client: ApiClient, source: ScheduleFile, options: CreateOptions): Promise<ScheduleView> {
   const { work } = source;
   if ('gameDay' in work) {
-    await confirmDay(client, work, options.confirm);
     const written = source.schedule.source as { spec: Record<string, unknown> };
     const spec = { ...written.spec, gameDayRef: work.gameDay.value.metadata.name };
-    return send(client, source, `${JSON.stringify({ ...written, spec })}\n---\n${work.text}`, options);
+    const schedule = { ...written, spec, ...confirmMember(options.confirm) };
+    return send(client, source, `${JSON.stringify(schedule)}\n---\n${work.textWith()}`, options);
   }
   const fabric = await storeFabric(client, work, options);
   const experimentRef = await storeExperiment(client, work);
-  const { seed } = source.schedule.value.spec;
-  await confirm(client, experimentRef, { fabric, seed }, options);
   const written = source.schedule.source as { spec: Record<string, unknown> };
   const spec = { ...written.spec, experimentRef, ...(fabric === undefined ? {} : { fabric }) };
-  return send(client, source, { ...written, spec }, options);
+  return send(client, source, { ...written, spec, ...confirmMember(options.confirm) }, options);
 }
 
 /** @param document a text is YAML of several documents */
@@ -339,28 +337,6 @@ async function newestOf(client: ApiClient, name: string): Promise<string | undef
     `/v1/experiments?${query.toString()}`,
   );
   return data[0]?.id;
-}
-
-/** A real fabric is named twice, so that no typing slip breaks a cluster every night. */
-async function confirm(
-  client: ApiClient,
-  experimentRef: string,
-  choice: { fabric: string | undefined; seed: number | undefined },
-  { confirm: named }: CreateOptions,
-): Promise<void> {
-  const id = UUID.test(experimentRef) ? experimentRef : await newestOf(client, experimentRef);
-  // an experiment that is not there is told when the schedule is stored, with those that are
-  if (id === undefined) return;
-  const plan = await client
-    .json<{ fabric: string; driver: string }>('POST', `/v1/experiments/${id}/plan`, choice)
-    .catch((error: unknown) => {
-      // as is one that can't be planned, at its place in the schedule
-      if (error instanceof ProblemError && error.status === 400) return undefined;
-      throw error;
-    });
-  if (plan === undefined || named === plan.fabric) return;
-  if (plan.driver === 'simulated') return refuseConfirm(named);
-  throw InputError.at('--confirm', `"${plan.fabric}" is a real fabric`, `add --confirm ${plan.fabric}`);
 }
 
 /** What the server finds in the schedule is told at the lines it has here. */

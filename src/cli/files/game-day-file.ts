@@ -3,7 +3,6 @@
  * a blind day needs nothing that others could read from the store.
  */
 import { dirname, resolve } from 'node:path';
-import type { FabricDocument } from '../../documents/fabric-document.js';
 import { labelOf, type GameDay, type StageExperimentSpec } from '../../documents/game-day.js';
 import type { Loaded, LoadedFile } from '../../documents/load.js';
 import { canonicalJson } from '../../system/digest.js';
@@ -24,12 +23,8 @@ type ToPath = (path: string) => string;
 
 export interface GameDayFile {
   gameDay: Loaded<GameDay>;
-  /** The documents to send, YAML. */
-  text: string;
-  /** Fabrics that come along. */
-  fabrics: FabricDocument[];
-  /** What is named by the name of something stored. */
-  stored: { experiment?: string; fabric?: string }[];
+  /** The documents to send, YAML. @param members added to the game day's own document */
+  textWith: (members?: object) => string;
 }
 
 /** `FILE` or `FILE#name` to a game day. @throws InputError with the line of what can't be found or is wrong */
@@ -40,12 +35,11 @@ export function readGameDay(reference: string, toPath: ToPath): GameDayFile {
   const fromDay: ToPath = (path) => resolve(dirname(toPath(file)), path);
   const along = new Map<string, Loaded<{ kind: string; metadata: { name: string } }>>();
   const issues: InputIssue[] = [];
-  const stored: GameDayFile['stored'] = [];
   const stages = gameDay.value.spec.stages.map((stage, at) =>
     stage.experiments.map((item, index) => {
       const pointer = `/spec/stages/${at}/experiments/${index}`;
       try {
-        return bringAlong(item, { file, loaded, toPath, fromDay, along, stored });
+        return bringAlong(item, { file, loaded, toPath, fromDay, along });
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         issues.push(...atLine(gameDay, pointer, error));
@@ -54,14 +48,14 @@ export function readGameDay(reference: string, toPath: ToPath): GameDayFile {
     }),
   );
   if (issues.length > 0) throw new InputError(issues);
-  const documents = [rewritten(gameDay, stages), ...[...along.values()].map(({ source }) => source)];
+  const brought = [...along.values()].map(({ source }) => source);
+  const day = rewritten(gameDay, stages);
   return {
     gameDay,
-    text: documents.map((document) => JSON.stringify(document, null, 2)).join('\n---\n'),
-    fabrics: [...along.values()].flatMap(({ value }) =>
-      value.kind === 'Fabric' ? [value as FabricDocument] : [],
-    ),
-    stored,
+    textWith: (members = {}) =>
+      [{ ...day, ...members }, ...brought]
+        .map((document) => JSON.stringify(document, null, 2))
+        .join('\n---\n'),
   };
 }
 
@@ -71,7 +65,6 @@ interface Around {
   toPath: ToPath;
   fromDay: ToPath;
   along: Map<string, Loaded<{ kind: string; metadata: { name: string } }>>;
-  stored: GameDayFile['stored'];
 }
 
 /** What the item says once its documents stand beside it. */
@@ -80,13 +73,6 @@ function bringAlong(item: StageExperimentSpec, around: Around): Partial<StageExp
   if (source !== undefined) add(around.along, source.file.experiment);
   const fabric = fabricOf(item, source, around);
   if (fabric !== undefined && 'document' in fabric) add(around.along, fabric.document);
-  const isStored = fabric !== undefined && 'stored' in fabric;
-  if (source === undefined || isStored) {
-    around.stored.push({
-      ...(source === undefined ? { experiment: item.experiment } : {}),
-      ...(isStored ? { fabric: fabric.stored } : {}),
-    });
-  }
   const named =
     fabric === undefined
       ? undefined
@@ -141,7 +127,7 @@ function add(along: Around['along'], document: Loaded<{ kind: string; metadata: 
   along.set(key, document);
 }
 
-function rewritten({ source }: Loaded<GameDay>, stages: readonly Partial<StageExperimentSpec>[][]): unknown {
+function rewritten({ source }: Loaded<GameDay>, stages: readonly Partial<StageExperimentSpec>[][]): object {
   const day = source as { spec: { stages: { experiments: object[] }[] } };
   return {
     ...day,

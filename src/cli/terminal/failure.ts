@@ -29,6 +29,9 @@ export class ProblemError extends Error {
       title?: string;
       detail?: string;
       hint?: string;
+      /** A name that programs go by, and what it is about. */
+      code?: string;
+      params?: Readonly<Record<string, string>>;
       /** The path that was asked for, or `urn:uuid:` and the id of a log entry. */
       instance?: string;
       errors?: InputError['issues'];

@@ -8,7 +8,7 @@ import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
 import { EnvironmentError, InputError, type InputIssue } from '../../../core/problem.js';
 import { databaseLoss } from './database-loss.js';
-import { ConflictError, NotFoundError } from '../../../system/errors.js';
+import { ConflictError, ForbiddenError, NotFoundError, type RequestError } from '../../../system/errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -22,6 +22,9 @@ export interface Problem {
   instance: string;
   /** What to do next. */
   hint?: string;
+  /** A name that programs go by, where there is one, and what it is about. */
+  code?: string;
+  params?: Readonly<Record<string, string>>;
   errors?: InputIssue[];
 }
 
@@ -32,8 +35,9 @@ export function toProblem(error: unknown, path: string, incident: string): Probl
     const detail = count === 1 ? error.issues[0].message : `${count} things are wrong with the input`;
     return { ...problem(400, detail, path), errors: [...error.issues] };
   }
-  if (error instanceof NotFoundError) return problem(404, error.message, path, error.hint);
-  if (error instanceof ConflictError) return problem(409, error.message, path, error.hint);
+  if (error instanceof NotFoundError) return coded(404, error, path);
+  if (error instanceof ForbiddenError) return coded(403, error, path);
+  if (error instanceof ConflictError) return coded(409, error, path);
   if (error instanceof EnvironmentError) return problem(503, error.message, path, error.hint);
   if (error instanceof HttpException) return fromHttpException(error, path);
   if (hasNulCharacter(error))
@@ -44,6 +48,14 @@ export function toProblem(error: unknown, path: string, incident: string): Probl
   if (lost !== undefined) return problem(503, lost.message, path, lost.hint);
   const detail = `an unexpected error; the log has it under the id ${incident}`;
   return { ...problem(500, detail, path), instance: `urn:uuid:${incident}` };
+}
+
+function coded(status: number, { message, hint, code, params }: RequestError, path: string): Problem {
+  return {
+    ...problem(status, message, path, hint),
+    ...(code === undefined ? {} : { code }),
+    ...(params === undefined ? {} : { params }),
+  };
 }
 
 function problem(status: number, detail: string, instance: string, hint?: string): Problem {

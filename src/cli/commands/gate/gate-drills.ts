@@ -23,6 +23,7 @@ import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { buildJobs } from '../../../model/workload/build-jobs.js';
 import type { ApiClient, RunView } from '../../client/api-client.js';
 import type { CommandContext } from '../../context.js';
+import { confirmMember } from '../../client/confirmation.js';
 import { InterruptedError, ProblemError } from '../../terminal/failure.js';
 import { follow } from '../../client/follow.js';
 import type { GateDocuments } from './gate-source.js';
@@ -34,6 +35,8 @@ const ENDS_THE_GATE: readonly ExitCode[] = [EXIT.rollbackFailed, EXIT.bug, EXIT.
 export interface DrillsInput extends GateDocuments {
   /** Builds a lab for each drill. */
   up: boolean;
+  /** Names of real fabrics, as they were given. */
+  confirm: readonly string[];
   interrupts: Interrupts;
   context: CommandContext;
 }
@@ -103,14 +106,16 @@ export class GateDrills {
   }
 
   private async start(experiment: number, side: Side, seed: number): Promise<RunView> {
-    const { source, sides } = this.input;
+    const { source, sides, confirm } = this.input;
     const stored =
       this.ids.get(experiment) ??
       this.client
         .json<{ id: string }>('POST', '/v1/experiments', source.experiments[experiment].source)
         .then(({ id }) => id);
     this.ids.set(experiment, stored);
-    const body = { fabric: sides[side].source, seed };
+    const { source: fabric, value } = sides[side];
+    const named = confirm.find((name) => name === value.metadata.name);
+    const body = { fabric, seed, ...confirmMember(named) };
     return this.client.json<RunView>('POST', `/v1/experiments/${await stored}/runs`, body, {
       'idempotency-key': randomUUID(),
     });

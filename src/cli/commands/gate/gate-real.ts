@@ -64,7 +64,7 @@ export function checkReal(
 
 /** Runs work with the drills of a gate, on a server with a worker. */
 export async function withDrills<T>(
-  given: GateDocuments & { up: boolean },
+  given: GateDocuments & { up: boolean; confirm: readonly string[] },
   context: CommandContext,
   work: (execute: Execute) => Promise<T>,
 ): Promise<T> {

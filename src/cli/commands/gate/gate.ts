@@ -103,8 +103,10 @@ async function runGate(reference: string, options: GateOptions, context: Command
   if (isReal(gate)) {
     checkReal(gate, options);
     if (asked.seed === undefined) context.note(drillsAhead(gate));
-    return withDrills({ ...documents, up: options.up === true }, context, (execute) =>
-      conduct(gate, documents, execute, asked),
+    return withDrills(
+      { ...documents, up: options.up === true, confirm: options.confirm ?? [] },
+      context,
+      (execute) => conduct(gate, documents, execute, asked),
     );
   }
   refuseRealFlags(options);

@@ -30,7 +30,8 @@ import { deliverAll, parseOutputs, terminalLook } from '../../terminal/outputs.j
 import { planBoth, type PlannedPair } from './parity-plan.js';
 import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
 import { predictingFabric, requireComparable } from './parity-twin.js';
-import { requireConfirmed, startRun } from '../run.js';
+import { confirmMember, requireConfirmed } from '../../client/confirmation.js';
+import { startRun } from '../run.js';
 
 interface ParityOptions {
   fabric?: string;
@@ -97,7 +98,16 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
         const real = local ?? (await fetchFabric(client, nameOf(reference), source, options.fabric));
         checkFabrics(real, options);
         const model = await predictingFabric(client, real, twin);
-        const check: Check = { client, source, real, twin: model, seeds, interrupts, context };
+        const check: Check = {
+          client,
+          source,
+          real,
+          twin: model,
+          seeds,
+          interrupts,
+          context,
+          ...confirmMember(options.confirm),
+        };
         return compare(check);
       },
       { worker: true, interrupts },
@@ -136,6 +146,7 @@ interface Check {
   real: Loaded<FabricDocument>;
   twin: Loaded<FabricDocument>;
   seeds: readonly number[];
+  confirm?: string;
   interrupts: Interrupts;
   context: CommandContext;
 }
@@ -147,7 +158,7 @@ async function compare(check: Check): Promise<ParityResult> {
   context.note(`predicting on ${twin.value.metadata.name}`);
   const predicted = await runAll(check, twin, plans);
   context.note(`measuring on ${real.value.metadata.name}`);
-  const measured = await runAll(check, real, plans);
+  const measured = await runAll(check, real, plans, check.confirm);
   const pairs: PairReadings[] = [];
   for (const [at, plan] of plans.entries()) {
     pairs.push(await readingsOf(client, plan, predicted[at], measured[at]));
@@ -181,11 +192,12 @@ async function runAll(
   { client, interrupts, context }: Check,
   fabric: Loaded<FabricDocument>,
   plans: readonly PlannedPair[],
+  confirm?: string,
 ): Promise<FinishedRun[]> {
   const runs: FinishedRun[] = [];
   for (const { pinned, seed } of plans) {
     if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
-    const run = await startRun(client, pinned, { document: fabric }, seed);
+    const run = await startRun(client, pinned, { document: fabric }, seed, { confirm });
     const code = await follow(client, run, interrupts, context);
     if (code !== EXIT.passed && code !== EXIT.failed && code !== EXIT.inconclusive) {
       context.note(`nothing is compared; look at it with: ${context.command(`runs show ${run.id}`)}`);

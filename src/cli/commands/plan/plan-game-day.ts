@@ -16,7 +16,7 @@ export async function planGameDay(
   const source = readGameDay(file, context.path);
   return context.withServer(async (client) => {
     const plan = await client
-      .json<GameDayPlan>('POST', '/v1/game-days/plan', source.text)
+      .json<GameDayPlan>('POST', '/v1/game-days/plan', source.textWith())
       .catch(dayLocated(source));
     context.out(format === 'json' ? `${JSON.stringify(plan, null, 2)}\n` : render(plan));
     context.note(`next: ${context.command(`game-days start ${quoteArgument(file)}`)}`);
