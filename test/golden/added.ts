@@ -8,4 +8,13 @@ export interface Addition {
   why: string;
 }
 
-export const ADDED: readonly Addition[] = [];
+export const ADDED: readonly Addition[] = [
+  {
+    where: /^database\/answers[.]json\/.*\/suspendCode$/,
+    why: 'programs are told by a name why a schedule is suspended; the reason is for people',
+  },
+  {
+    where: /\/body\/(code|params)$/,
+    why: 'programs are told by a name what went wrong, and of what; the detail is for people',
+  },
+];

@@ -28,8 +28,11 @@ export async function startService(
   backend: QueueBackend,
   parts: AppParts = NO_RUN_STARTS,
   environment: NodeJS.ProcessEnv = {},
+  /** Brings what is in the database before the service starts, as SQL. */
+  content?: string,
 ): Promise<TestService> {
   const database = await createTestDatabase();
+  if (content !== undefined) await execute(database.url, content);
   const queue = await backend.start();
   const config = loadConfig({
     FABRICDRILL_HOME: testHome(),
@@ -58,4 +61,11 @@ export async function startService(
       await database.drop();
     },
   };
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
 }
