@@ -1,6 +1,8 @@
 # One image, several processes: the command decides (API, worker, or a command of the CLI).
 # The embedded PostgreSQL is left out; compose brings databases of its own.
-FROM node:24-bookworm-slim AS build
+# An own mirror or a newer Node: docker build --build-arg BASE=registry.example.com/node:24-bookworm-slim .
+ARG BASE=node:24-bookworm-slim
+FROM ${BASE} AS build
 WORKDIR /app
 # Compiling happens below, once the sources are there; `prepare` would do it too early.
 COPY package.json package-lock.json .npmrc ./
@@ -11,7 +13,7 @@ COPY bench ./bench
 COPY src ./src
 RUN npm run -s build && npm prune --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM ${BASE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

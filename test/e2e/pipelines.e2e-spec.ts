@@ -22,7 +22,9 @@ const SCRIPTS: Record<string, (text: string) => string[]> = {
     Object.values((parse(text) as Workflow).jobs).flatMap(({ steps }) =>
       steps.flatMap(({ run }) => run ?? []),
     ),
-  'gitlab-ci.yml': (text) => (parse(text) as { 'fabric-gate': { script: string[] } })['fabric-gate'].script,
+  'gitlab-ci.yml': (text) => [
+    (parse(text) as { 'fabric-gate': { script: string[] } })['fabric-gate'].script.join('\n'),
+  ],
   Jenkinsfile: (text) => [...text.matchAll(/sh '''([\s\S]*?)'''/g)].map((match) => match[1]),
 };
 
@@ -36,6 +38,8 @@ const SUITE = yamlOf({
     objectives: [{ metric: 'training.step_time_s', margin: '5%' }],
   },
 });
+
+const PACKAGE = 'https://packages.example.com/fabricdrill.tgz';
 
 let folder: string;
 let program: ChildProgram;
@@ -62,6 +66,10 @@ beforeAll(() => {
   const command = join(folder, 'bin/fabricdrill');
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program.folder}/src/cli.js" "$@"\n`);
   chmodSync(command, 0o755);
+  // the command above stands for what would be installed; test/e2e/install installs the real package
+  const npm = join(folder, 'bin/npm');
+  writeFileSync(npm, '#!/bin/sh\necho "$@" >> "$HOME/npm.log"\n');
+  chmodSync(npm, 0o755);
 }, 60_000);
 
 afterAll(() => {
@@ -81,11 +89,20 @@ const inShell = (name: string, cwd: string): SpawnSyncReturns<string> => {
       HOME: folder,
       FABRICDRILL_HOME: join(folder, 'home'),
       GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
+      FABRICDRILL_PACKAGE: PACKAGE,
     },
   });
 };
 
 describe('the pipeline snippet', () => {
+  it.each(Object.keys(SCRIPTS))('%s installs the package that it is told of', (name) => {
+    rmSync(join(folder, 'npm.log'), { force: true });
+    inShell(name, join(folder, 'bin'));
+    expect(readFileSync(join(folder, 'npm.log'), 'utf8')).toBe(`install --global ${PACKAGE}\n`);
+    const text = readSource(`docs/pipelines/${name}`);
+    expect(text).toMatch(/FABRICDRILL_PACKAGE(: | = ')https:[^ ']*fabricdrill-\d+\.\d+\.\d+\.tgz/);
+  });
+
   it.each(Object.keys(SCRIPTS))('%s ends as bad input where the suite is not there', (name) => {
     const { status, stderr } = inShell(name, join(folder, 'bin'));
     expect({ status, stderr }).toEqual({
