@@ -4,6 +4,7 @@
  * Slots are recycled, so nothing is allocated per event once the arrays have grown. Same insertions, same order:
  * the byte-for-byte repeatability of a run rests on this file.
  */
+import { assertAmount } from '../core/assertion.js';
 import { IndexedHeap } from '../core/heap.js';
 
 export class EventQueue {
@@ -25,6 +26,7 @@ export class EventQueue {
 
   /** @returns a slot for `cancel`, good until the event has fired */
   schedule(timeNs: number, kind: number, subject: number, detail = 0): number {
+    assertAmount(timeNs, 'the time of an event', 'event of kind', kind);
     const slot = this.free.pop() ?? this.used++;
     if (slot >= this.kinds.length) this.grow();
     this.kinds[slot] = kind;
@@ -36,6 +38,7 @@ export class EventQueue {
 
   /** Moves an event that has not fired to another time. */
   move(slot: number, timeNs: number): void {
+    assertAmount(timeNs, 'the time of an event', 'event of kind', this.kinds[slot]);
     this.heap.set(slot, timeNs);
   }
 

@@ -6,6 +6,7 @@
  * what its events touched; where the fabric is contended, those of the congestion equilibrium take their place. A flow's
  * bytes are settled only when its rate changes or someone reads counters. Not modelled: slow start after a stall.
  */
+import { assertAmount } from '../core/assertion.js';
 import { packetBytes, type FabricSettings } from './settings.js';
 import type { Beliefs } from './network/beliefs.js';
 import type { Backlog } from './congestion/backlog.js';
@@ -349,6 +350,7 @@ export class FlowEngine {
   }
 
   private setRate(nowNs: number, flow: Flow, rate: number): void {
+    assertAmount(rate, 'the rate of a flow', 'job', flow.job);
     this.settle(flow, nowNs);
     flow.rate = rate;
     this.queue.cancel(flow.event);

@@ -6,6 +6,7 @@
  * jobs, settings and seed, driven by the same calls, give the same evidence byte for byte.
  * Not modelled: single packets; queues, marks and pauses are those of the steady state between events.
  */
+import { assertClock, InternalError } from '../core/assertion.js';
 import { CourseStore, type CourseStoreOptions } from '../model/telemetry/columns/course-store.js';
 import type { EvidenceSize } from '../model/telemetry/evidence-size.js';
 import type { Evidence } from '../model/telemetry/series.js';
@@ -21,13 +22,15 @@ import { assembleFlows } from './congestion/congestion-parts.js';
 import { Connections } from './transport/connections.js';
 import { ControlPlane } from './network/control-plane.js';
 import { Counters } from './sampling/counters.js';
+import { Effort } from './effort.js';
+import { EventGuard } from './event-guard.js';
 import { EVENT } from './event-kind.js';
 import { EventQueue } from './event-queue.js';
 import { FabricControls } from './network/fabric-controls.js';
 import type { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './rates/flow-shape.js';
 import { InjectedTraffic } from './injected-traffic.js';
-import { prepareJob, type KnownConnections, type ReadyJob } from './jobs/job-program.js';
+import { prepareJob, restarter, type KnownConnections, type ReadyJob } from './jobs/job-program.js';
 import { JobRunner } from './jobs/job-runner.js';
 import { JobSupervisor, type MoveOrder } from './jobs/job-supervisor.js';
 import { JobLatencies } from './jobs/latencies.js';
@@ -68,7 +71,12 @@ export class FlowSimulator extends FabricControls {
   private readonly pathUse: PathUse;
   private readonly placements: Placements;
   private readonly supervisor: JobSupervisor;
+  /** Signs of life, and how exact the searches for steady states are. */
+  readonly effort = new Effort();
+  private readonly guard = new EventGuard(() => this.eventful);
   private clockNs = 0;
+  /** True while an instant is worked out, and for good once that has failed. */
+  private midway = false;
 
   /** @throws InputError when a job's program can't run */
   constructor(
@@ -107,7 +115,9 @@ export class FlowSimulator extends FabricControls {
     this.storms = storms;
     connections.lostQueues = storms;
     this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
-    this.flows = assembleFlows({ ...parts, queue, physical, beliefs, counters, switches, storms }, reuse);
+    const { effort } = this;
+    const around = { queue, physical, beliefs, counters, switches, storms, effort };
+    this.flows = assembleFlows({ ...parts, ...around }, reuse);
     this.timers = new QpTimers(
       topology,
       settings,
@@ -228,6 +238,7 @@ export class FlowSimulator extends FabricControls {
 
   /** Runs up to and including `toNs`. */
   advance(toNs: number): void {
+    this.begin();
     while (true) {
       const eventNs = this.queue.nextNs;
       const pollNs = this.sampler.nextNs;
@@ -238,6 +249,7 @@ export class FlowSimulator extends FabricControls {
       else this.sampler.poll(nextNs);
     }
     this.moveTo(Math.max(this.clockNs, toNs));
+    this.midway = false;
   }
 
   /** Runs up to and including the instant at which the first of these boundaries of jobs begins, or to `untilNs`. */
@@ -297,9 +309,25 @@ export class FlowSimulator extends FabricControls {
     return this.pathUse.jobsCrossing(elementId);
   }
 
+  /** Ports, queue pairs and operations: what may have events. */
+  private get eventful(): number {
+    return this.topology.ports.length + this.connections.qpCount + this.runner.operations;
+  }
+
+  private begin(): void {
+    if (this.midway) {
+      throw new InternalError('a simulation that has failed can not go on', 'advance', {
+        nowNs: this.clockNs,
+      });
+    }
+    this.midway = true;
+  }
+
   private moveTo(nowNs: number): void {
-    this.clockNs = nowNs;
+    assertClock(this.clockNs, nowNs, 'the clock of the simulation');
+    this.clockNs = this.effort.nowNs = nowNs;
     this.sampler.setNow(nowNs);
+    this.effort.work();
   }
 
   /** All events of this instant, then what follows from them. */
@@ -308,10 +336,18 @@ export class FlowSimulator extends FabricControls {
       this.queue.pop();
       this.dispatch();
     }
-    this.settle();
+    this.commit();
   }
 
+  /** What a change from outside means for flows and rates; one that failed before only keeps the setting. */
   protected settle(): void {
+    if (this.midway) return;
+    this.midway = true;
+    this.commit();
+    this.midway = false;
+  }
+
+  private commit(): void {
     this.flows.commit(this.clockNs);
     this.sampler.commit();
   }
@@ -319,6 +355,7 @@ export class FlowSimulator extends FabricControls {
   private dispatch(): void {
     const { kind, subject, detail } = this.queue;
     const nowNs = this.clockNs;
+    this.guard.count(nowNs, kind, subject);
     switch (kind) {
       case EVENT.portState:
         return this.physical.portStateDue(subject);
@@ -356,16 +393,4 @@ export class FlowSimulator extends FabricControls {
         throw new RangeError(`unknown event kind ${kind}`);
     }
   }
-}
-
-/** Programs of jobs that are started again, on their placement of that moment. */
-function restarter(
-  jobs: readonly Job[],
-  known: readonly KnownConnections[],
-  placements: Placements,
-  context: ShapeContext,
-): (job: number) => ReadyJob {
-  const starts = new Int32Array(jobs.length);
-  return (job) =>
-    prepareJob({ ...jobs[job], placement: placements.of(job) }, job, context, known[job], ++starts[job]);
 }

@@ -2,6 +2,7 @@
  * The engine of flows, and the congestion that it meets, put together for one fabric.
  */
 import type { Topology } from '../../model/topology/model.js';
+import type { Effort } from '../effort.js';
 import type { FabricSettings } from '../settings.js';
 import type { Beliefs } from '../network/beliefs.js';
 import { Backlog } from './backlog.js';
@@ -37,6 +38,7 @@ export interface FlowParts {
   schedule: RetransmissionSchedule;
   switches: SwitchClasses;
   storms: PauseStorms;
+  effort: Effort;
 }
 
 /** @param reuse false: nothing that repeats is looked up */
@@ -86,7 +88,7 @@ function assembleCongestion(parts: FlowParts, solver: SharedRates): CongestionEn
     senders(topology).map((_, direction, all) => topology.ports[all[direction ^ 1]].nic),
   );
   return new CongestionEngine(
-    settings.contention === 'fair' ? FAIR : new Equilibrium(network),
+    settings.contention === 'fair' ? FAIR : new Equilibrium(network, parts.effort),
     maker,
     new StartTransients(network, settings, connections, counters),
     counters,

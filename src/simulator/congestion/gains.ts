@@ -1,6 +1,7 @@
 /**
  * What counters gain per ns while nothing changes, as lists of the few that gain anything.
  */
+import { assertFinite } from '../../core/assertion.js';
 
 /** One array of counters: which of them gain, and how much per ns. */
 export interface Gain {
@@ -22,6 +23,9 @@ export class GainBook {
   }
 
   close(): Gain[] {
+    for (const gains of this.byCounter.values()) {
+      for (const [index, perNs] of gains) assertFinite(perNs, 'what a counter gains', 'counter', index);
+    }
     return [...this.byCounter].map(([counter, gains]) => ({
       counter,
       index: Int32Array.from(gains.keys()),

@@ -14,6 +14,7 @@ import {
   type CollectiveOperation,
   type Job,
 } from '../../model/workload/job.js';
+import type { Placements } from './placements.js';
 import { STORAGE } from '../transport/connections.js';
 import { FlowShape, type ShapeContext } from '../rates/flow-shape.js';
 
@@ -238,4 +239,16 @@ class ShapeFactory {
 /** Edges that move on their own, each paying only for what it crosses. */
 function singly(group: FlowGroup): FlowGroup[] {
   return group.edges.map((edge) => ({ ...group, edges: [edge] }));
+}
+
+/** Programs of jobs that are started again, on their placement of that moment. */
+export function restarter(
+  jobs: readonly Job[],
+  known: readonly KnownConnections[],
+  placements: Placements,
+  context: ShapeContext,
+): (job: number) => ReadyJob {
+  const starts = new Int32Array(jobs.length);
+  return (job) =>
+    prepareJob({ ...jobs[job], placement: placements.of(job) }, job, context, known[job], ++starts[job]);
 }

@@ -57,6 +57,11 @@ export class JobRunner {
     this.supervisor = supervisor;
   }
 
+  /** Operations of the programs of all jobs. */
+  get operations(): number {
+    return this.jobs.reduce((sum, { ready }) => sum + ready.operations.length, 0);
+  }
+
   /** Lets all jobs begin at their own start times, those in the past now. */
   launch(nowNs: number): void {
     this.jobs.forEach((job, index) => {

@@ -11,8 +11,10 @@
  * With DCQCN a QP sends no faster than its fixed point for the marks of the queues on its way; whichever holds the
  * load first, marks or pauses, holds the queue there.
  * Every T moves by the ratio of what it is asked and what it has, with a gain of its own that shrinks when the sign
- * changes; NICs move by Newton steps on the flows that they limit.
+ * changes; NICs move by Newton steps on the flows that they limit. A search that runs out of sweeps or rounds says how
+ * far it was from its end (`residual`).
  */
+import type { Effort } from '../../effort.js';
 import { BalanceState, NEAR } from './balance-state.js';
 import { AT_REST, NEARLY, type Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
@@ -39,8 +41,12 @@ const SWEEPS_TO_BIND = 8;
 
 export class Balance extends BalanceState {
   sweeps = 0;
+  /** Largest relative error of a condition at the end of the last search; 0 where it converged. */
+  residual = 0;
   private readonly senders: Senders;
   private readonly queues: Queues;
+  /** Largest change of a share that headrooms lose which was found last. */
+  private spillChange = 0;
 
   constructor(
     network: EquilibriumNetwork,
@@ -52,6 +58,7 @@ export class Balance extends BalanceState {
     readonly swings: Swings,
     readonly pauses: Pauses,
     curve: ReactionCurve | null,
+    private readonly effort: Effort,
   ) {
     super(network, scene);
     this.senders = new Senders(this, scene, buffers, stuck, repeats, curve);
@@ -66,10 +73,16 @@ export class Balance extends BalanceState {
     this.swings.begin();
     this.binding.begin();
     this.sweeps = 0;
+    this.residual = 0;
+    this.spillChange = 0;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.settle(flows, round === 0 ? MOST_SWEEPS : LATER_SWEEPS);
       this.binding.find(this, AT_REST);
-      if (round === MOST_ROUNDS - 1) break;
+      this.residual = this.worst < NEAR ? 0 : this.worst;
+      if (round === MOST_ROUNDS - 1) {
+        this.residual = max(this.residual, this.swings.change, this.spillChange);
+        break;
+      }
       const emptied = this.emptyIdle();
       const swung = !emptied && this.swings.find(this);
       const spilled = this.findSpills();
@@ -83,6 +96,7 @@ export class Balance extends BalanceState {
       const full = this.lack < NEAR && sweep > SWEEPS_TO_BIND ? AT_REST : NEARLY;
       this.worst = 0;
       this.lack = 0;
+      this.effort.work();
       this.senders.chooseRates(flows);
       this.senders.spend(true);
       if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, full);
@@ -135,9 +149,11 @@ export class Balance extends BalanceState {
   private findSpills(): boolean {
     const { scene, pauses, spill } = this;
     let changed = false;
+    this.spillChange = 0;
     for (let queue = 0; queue < scene.queueCount; queue++) {
       const lost = pauses.read(queue, this) ? pauses.rhythm.lossRatio : 0;
       if (abs(lost - spill[queue]) <= SAME_SPILL * max(lost, spill[queue])) continue;
+      this.spillChange = max(this.spillChange, abs(lost - spill[queue]));
       // Loss relieves the port that it comes from, so only part of the way.
       spill[queue] += (lost - spill[queue]) / 2;
       changed = true;

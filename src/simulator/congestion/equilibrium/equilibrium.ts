@@ -6,6 +6,7 @@
  * (relevance.ts), and pauses come in only where marks leave ports near their thresholds. Same flows, same bytes. Cost
  * follows the links of the flows of one solve.
  */
+import { Effort } from '../../effort.js';
 import { Balance } from './balance.js';
 import { Binding } from './binding.js';
 import { Buffers } from './buffers.js';
@@ -31,7 +32,10 @@ export class Equilibrium {
   private readonly ports: IdlePorts;
   private readonly curve: ReactionCurve | null;
 
-  constructor(network: EquilibriumNetwork) {
+  constructor(
+    network: EquilibriumNetwork,
+    private readonly effort = new Effort(),
+  ) {
     const { dcqcn, packetBytes } = network;
     this.scene = new Scene(network);
     this.buffers = new Buffers(network, this.scene);
@@ -53,6 +57,7 @@ export class Equilibrium {
       swings,
       pauses,
       curve,
+      effort,
     );
     this.ports = new IdlePorts(network, this.scene, this.buffers, this.balance);
     this.outcome = new Outcome(network, this.scene, this.buffers, this.stuck, this.balance);
@@ -60,9 +65,15 @@ export class Equilibrium {
 
   /** The steady state of these flows; the arrays of the result are used again by the next solve. */
   solve(flows: readonly EquilibriumFlow[]): EquilibriumResult {
+    if (!this.scene.load(flows)) return this.outcome.calm();
+    const result = this.contend(flows);
+    this.effort.searched(this.balance.residual);
+    return result;
+  }
+
+  private contend(flows: readonly EquilibriumFlow[]): EquilibriumResult {
     const { scene, ports } = this;
     const { relevance } = scene;
-    if (!scene.load(flows)) return this.outcome.calm();
     const isLossless = relevance.begin();
     if (isLossless && this.curve !== null && relevance.allMark) {
       this.search(flows, false);

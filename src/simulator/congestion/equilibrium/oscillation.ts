@@ -17,11 +17,15 @@ import { queueOfMarkRatio, restingMarkRatio } from './reaction-curve.js';
 const { exp, expm1, log, max, min, round } = Math;
 
 const DEFAULT_CNP_INTERVAL_NS = 50e3;
-/** Longest run in increase periods, the first of which settle; steps times flows that a run may cost, and its fewest steps. */
+/** Length of a run in increase periods, at least so many feedback times; its first part settles. */
 const PERIODS = 200;
+const FEEDBACKS = 40;
 const SETTLE_SHARE = 0.3;
+/** Steps times flows that a run may cost, and its fewest steps; over far links steps get longer rather than fewer. */
 const MOST_WORK = 400_000;
 const FEWEST_STEPS = 4000;
+/** A loop that uses less of its link than this counts as using this much: a search divides by it. */
+const LEAST_USABLE = 0.02;
 /** Flows beyond these count as steps of so much; above the last number all loops are alike. */
 const EXACT_FLOWS = 8;
 const FLOW_STEP = 1.25;
@@ -52,6 +56,8 @@ export interface Loop {
   marking: MarkingCurve;
   /** From a mark to the rate that answers it, without queueing, ns. */
   feedbackNs: number;
+  /** Most that can wait: what does not fit is held at its senders, or dropped. */
+  roomBytes: number;
 }
 
 export class Oscillation {
@@ -63,7 +69,7 @@ export class Oscillation {
   ) {}
 
   /** Remembered for loops that are all but alike; flows and feedback are rounded to steps. */
-  swing({ flows, capacity, lineRate, marking, feedbackNs }: Loop): Swing {
+  swing({ flows, capacity, lineRate, marking, feedbackNs, roomBytes }: Loop): Swing {
     const countedFlows = roundedFlows(flows);
     const countedNs = exp(round(log(max(1, feedbackNs)) / log(DELAY_STEP)) * log(DELAY_STEP));
     const key = countedFlows * 1e6 + round(countedNs);
@@ -73,10 +79,11 @@ export class Oscillation {
       this.known.set(key, loops);
     }
     for (const { loop, swing } of loops) {
-      if (loop.capacity === capacity && loop.lineRate === lineRate && sameCurve(loop.marking, marking))
-        return swing;
+      const sameLink = loop.capacity === capacity && loop.lineRate === lineRate;
+      if (sameLink && loop.roomBytes === roomBytes && sameCurve(loop.marking, marking)) return swing;
     }
-    const loop = { flows: countedFlows, capacity, lineRate, marking: { ...marking }, feedbackNs: countedNs };
+    const link = { capacity, lineRate, marking: { ...marking }, roomBytes };
+    const loop = { ...link, flows: countedFlows, feedbackNs: countedNs };
     const swing = runLoop(loop, this.settings, this.packetBytes);
     loops.push({ loop, swing });
     return swing;
@@ -96,13 +103,23 @@ function runLoop(loop: Loop, settings: EquilibriumDcqcn, packetBytes: number): S
   const { flows, capacity, lineRate, marking, feedbackNs } = loop;
   const rest = restingMarkRatio(min(lineRate, capacity / flows), settings, packetBytes);
   const restBytes = queueOfMarkRatio(marking, rest);
-  const stepNs = max(1, feedbackNs / 2);
-  const wanted = (PERIODS * settings.increaseIntervalNs) / stepNs;
-  const steps = round(min(wanted, max(FEWEST_STEPS, MOST_WORK / flows)));
+  const { stepNs, steps } = pacing(flows, feedbackNs, settings.increaseIntervalNs);
   const meter = new LoopRun(loop, settings, packetBytes, stepNs, restBytes, rest);
   meter.advance(round(SETTLE_SHARE * steps), false);
   meter.advance(round((1 - SETTLE_SHARE) * steps), true);
   return meter.read(rest, restBytes);
+}
+
+/** Steps of half a feedback time, or of an increase period where that is shorter, so that no cut is left out. */
+function pacing(flows: number, feedbackNs: number, increaseNs: number): { stepNs: number; steps: number } {
+  const affordable = max(FEWEST_STEPS, MOST_WORK / flows);
+  const stepNs = max(1, min(feedbackNs / 2, increaseNs));
+  const least = FEEDBACKS * feedbackNs;
+  const wanted = max(PERIODS * increaseNs, least) / stepNs;
+  if (wanted <= affordable || least / stepNs <= affordable) {
+    return { stepNs, steps: round(min(wanted, affordable)) };
+  }
+  return { stepNs: least / affordable, steps: round(affordable) };
 }
 
 class LoopRun {
@@ -162,7 +179,7 @@ class LoopRun {
         if (hazard > 0) this.hear(flow, (hazard * bytes) / packetBytes, nowNs, measure);
       }
       const carried = min(this.queueBytes + arrived, room);
-      this.queueBytes += arrived - carried;
+      this.queueBytes = min(this.queueBytes + arrived - carried, loop.roomBytes);
       heard[place] = markHazard(loop.marking, this.queueBytes);
       if (measure) this.count(carried, heard[place]);
     }
@@ -172,7 +189,7 @@ class LoopRun {
     const { measured, loop, settings, packetBytes } = this;
     const spanNs = measured * this.stepNs;
     const markRatio = this.markedSum / max(1e-300, this.carriedSum);
-    const usable = this.carriedSum / (loop.capacity * spanNs);
+    const usable = max(LEAST_USABLE, this.carriedSum / (loop.capacity * spanNs));
     const intervalNs = settings.cnpIntervalNs ?? DEFAULT_CNP_INTERVAL_NS;
     const marksPerNs = (markRatio * usable * loop.capacity) / loop.flows / packetBytes;
     const even = -expm1(-marksPerNs * intervalNs) / intervalNs;

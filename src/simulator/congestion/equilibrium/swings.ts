@@ -12,7 +12,7 @@ import { Oscillation } from './oscillation.js';
 import { roomFloat64 } from './room.js';
 import type { Scene } from './scene.js';
 
-const { exp, floor, log, max, round } = Math;
+const { abs, exp, floor, log, max, round } = Math;
 
 /** From this share of the link on a load counts as all of it; below it is rounded to steps of so much. */
 const MOST_OF_LINK = 0.75;
@@ -29,10 +29,12 @@ export class Swings {
   peakRatio = new Float64Array(64);
   markRatio = new Float64Array(64);
   cnpRatio = new Float64Array(64);
+  /** Largest change of a queue's usable capacity that was found last. */
+  change = 0;
   private readonly oscillation: Oscillation | null;
 
   constructor(
-    network: EquilibriumNetwork,
+    private readonly network: EquilibriumNetwork,
     private readonly scene: Scene,
     private readonly buffers: Buffers,
     private readonly binding: Binding,
@@ -44,6 +46,7 @@ export class Swings {
 
   begin(): void {
     const { queueCount } = this.scene;
+    this.change = 0;
     for (const name of RATIOS) {
       this[name] = roomFloat64(this[name], queueCount);
       this[name].fill(1, 0, queueCount);
@@ -55,6 +58,7 @@ export class Swings {
     const { scene, binding, oscillation } = this;
     if (oscillation === null) return false;
     let changed = false;
+    this.change = 0;
     for (let queue = 0; queue < scene.queueCount; queue++) {
       const marking = this.buffers.marking[queue];
       if (marking === undefined || binding.markedLoad[queue] === 0 || balance.delay[queue] === 0) continue;
@@ -64,13 +68,16 @@ export class Swings {
         lineRate: this.lineRate,
         marking,
         feedbackNs: this.feedbackNs(queue),
+        roomBytes: this.network.bufferBytes[this.network.fromDevice[scene.queueDirection[queue]]],
       });
       this.queueRatio[queue] = swing.queueBytes / max(1, swing.restBytes);
       this.peakRatio[queue] = swing.peakBytes / max(1, swing.restBytes);
       this.markRatio[queue] = swing.markRatio / swing.restMarkRatio;
       this.cnpRatio[queue] = swing.cnpRatio;
       const usable = swing.usable > 1 - LOST ? 1 : swing.usable;
-      if (Math.abs(usable - balance.usable[queue]) < LOST) continue;
+      const change = abs(usable - balance.usable[queue]);
+      if (change < LOST) continue;
+      this.change = max(this.change, change);
       balance.usable[queue] = usable;
       changed = true;
     }
