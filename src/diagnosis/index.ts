@@ -34,21 +34,27 @@ import type { Culprit, Verdict } from './verdict.js';
 export type { DiagnosisInput } from './series/context.js';
 export type { Verdict } from './verdict.js';
 
-/** A verdict on the whole observed window; the same input gives the same bytes. */
-export function diagnose(input: DiagnosisInput): Verdict {
+/**
+ * A verdict on the whole observed window; the same input gives the same bytes.
+ * @param working called back now and then while it is worked out
+ */
+export function diagnose(input: DiagnosisInput, working: () => void = () => undefined): Verdict {
   const context = alignedContext(input);
+  working();
   const observations: Observations = {
     devices: context.once(observeDevices),
     links: context.once(observeAllLinks),
   };
-  const candidates = candidatesOf(context);
+  const candidates = candidatesOf(context, working);
   const { culprits: named, rejected } = rank(candidates);
-  const culprits = lookAgain(context, named, candidates);
+  const culprits = lookAgain(context, named, candidates, working);
   const losses = observeJobLosses(
     context,
     culprits.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),
   );
+  working();
   const attribution = attribute(context, culprits, losses);
+  working();
   if (culprits.length > 0) return found(context, observations, culprits, attribution);
   return notFound(context, measureCoverage(context, observations.links), attribution, rejected);
 }

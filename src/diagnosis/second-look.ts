@@ -24,19 +24,21 @@ const SHORTEST_PART_NS = 5e9;
 const MOST_LOOKS = 4;
 
 /** What everybody puts forward about what is seen. */
-export const candidatesOf = (context: Context): Candidate[] =>
-  FAMILIES.flatMap((family) =>
-    family.hypothesise(context, {
+export const candidatesOf = (context: Context, working: () => void): Candidate[] =>
+  FAMILIES.flatMap((family) => {
+    working();
+    return family.hypothesise(context, {
       devices: context.once(observeDevices),
       links: context.once(observeAllLinks),
-    }),
-  );
+    });
+  });
 
 /** The culprits, those apart that were one after the other and took each other's place. */
 export function lookAgain(
   context: Context,
   culprits: readonly Explanation[],
   candidates: readonly Candidate[],
+  working: () => void,
 ): Explanation[] {
   let looks = 0;
   return culprits.flatMap((culprit) => {
@@ -45,8 +47,8 @@ export function lookAgain(
     looks++;
     const { fromNs, toNs } = context.window;
     const [unit] = culprit.covers;
-    const before = judged(context, { fromNs, toNs: cutNs }, unit);
-    const after = judged(context, { fromNs: cutNs, toNs }, unit);
+    const before = judged(context, { fromNs, toNs: cutNs }, unit, working);
+    const after = judged(context, { fromNs: cutNs, toNs }, unit, working);
     const isOther = before !== undefined && after !== undefined && !isSame(before, after);
     // what was there when the part began is still the work of the first
     return isOther && after.onsetNs !== null ? [before, after] : [culprit];
@@ -75,10 +77,17 @@ function cutOf(
 }
 
 /** Who is to blame for a unit in a part of the window; undefined when nobody is. */
-function judged(context: Context, { fromNs, toNs }: Interval, unit: Unit): Explanation | undefined {
+function judged(
+  context: Context,
+  { fromNs, toNs }: Interval,
+  unit: Unit,
+  working: () => void,
+): Explanation | undefined {
   const { topology, jobs, evidence, clockSlackNs } = context;
   const part = new Context({ topology, jobs, evidence: windowOf(evidence, fromNs, toNs) }, clockSlackNs);
-  return rank(candidatesOf(part)).culprits.find(({ covers }) => covers.length === 1 && covers[0] === unit);
+  return rank(candidatesOf(part, working)).culprits.find(
+    ({ covers }) => covers.length === 1 && covers[0] === unit,
+  );
 }
 
 const isSame = (one: Explanation, other: Explanation): boolean =>

@@ -3,7 +3,7 @@
  */
 import { evaluateObjectives, parseObjectives } from '../scoring/objectives.js';
 import type { Verdict } from '../diagnosis/verdict.js';
-import type { FabricDescription } from '../fabric-api/fabric.js';
+import type { FabricDescription, SearchRecord } from '../fabric-api/fabric.js';
 import { checkBaseline, type BaselineHealth } from '../scoring/measures/baseline.js';
 import { scoreExplainability } from '../scoring/explainability/explainability.js';
 import type { ScoringInput } from '../scoring/input.js';
@@ -25,6 +25,7 @@ import { DEFAULT_PROFILE, type ScoringProfile } from '../scoring/profile.js';
 import type { Counterfactual } from './counterfactual.js';
 import type { Alignment } from './agenda.js';
 import type { Plan } from './plan.js';
+import { searchNotes } from './search-notes.js';
 import { timeToExplainS } from './time-to-explain.js';
 import type { DrillRecord } from './record.js';
 
@@ -56,6 +57,10 @@ export interface JudgementInput {
   counterfactual?: Counterfactual;
   /** By how much what jobs reported may be off from the fabric's clock, ns; left out where it is stamped by that clock. */
   clockErrorNs?: number;
+  /** How exact the twins were. */
+  twinSearches?: readonly SearchRecord[];
+  /** Called back now and then while it is worked out. */
+  working?: () => void;
 }
 
 /** What scoring looks at, from what a drill left behind. */
@@ -100,11 +105,13 @@ export const scoreDiagnosis = (drill: ScoredDrill, timeToExplainS: number | null
 
 /** A drill that ran its course. */
 export function judgeDrill(input: JudgementInput): Judgement {
-  const { description, evidence, verdict, record } = input;
+  const { description, evidence, verdict, record, working = () => undefined } = input;
   const { injectedNs } = record;
   const scored = scoringInput(input);
   const { targetBytesInBaseline } = scored;
-  const scores = scoreRun(verdict === null ? scored : { ...scored, timeToExplainS: timeToExplainS(scored) });
+  const scores = scoreRun(
+    verdict === null ? scored : { ...scored, timeToExplainS: timeToExplainS(scored, working) },
+  );
   const objectives = evaluateObjectives(parseObjectives(input.objectives), scores);
   const course = {
     injected: injectedNs !== null,
@@ -118,7 +125,11 @@ export function judgeDrill(input: JudgementInput): Judgement {
     aborted: null,
     error: null,
   });
-  const notes = [...notesOf(scores, input.counterfactual, record), ...clockNotes(input)];
+  const notes = [
+    ...notesOf(scores, input.counterfactual, record),
+    ...clockNotes(input),
+    ...searchNotes([record.searches, ...(input.twinSearches ?? [])]),
+  ];
   return {
     ...outcome,
     doubts: drillDoubts(course),

@@ -12,6 +12,7 @@ import { impairedElement, undoText } from '../fabric-api/impairment.js';
 import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import type { ExperimentSpec, FaultSpec } from '../documents/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
+import { bufferNotes } from './buffer-notes.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
 import { realismNotes } from './realism-notes.js';
@@ -85,6 +86,7 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
     ...overlapNotes(faults, description.topology),
     ...stepNotes(faults, description, blastRadius.exposedJobs),
     ...realismNotes(faults, description),
+    ...bufferNotes(description),
   ];
   const plan: Plan = {
     experiment: input.name,

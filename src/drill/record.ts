@@ -1,5 +1,6 @@
 /** The course of a drill, for those that judge it. */
 import type { TruthEntry } from '../faults/ground-truth.js';
+import type { SearchRecord } from '../fabric-api/fabric.js';
 import type { Alignment } from './agenda.js';
 
 /** What happened on the fabric, as far as scoring needs it. */
@@ -12,4 +13,6 @@ export interface DrillRecord {
   exposedJobs: string[] | null;
   /** Of faults with a trigger, in the order of their injection. */
   alignments: Alignment[];
+  /** How exact the simulation was; left out for a fabric that is none, and where every search came to its end. */
+  searches?: SearchRecord;
 }

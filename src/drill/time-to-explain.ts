@@ -14,8 +14,8 @@ import { windowOf } from '../model/telemetry/window.js';
 const ASKED_S = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30] as const;
 const MOST_GPUS = 1024;
 
-/** @returns seconds from when the last of the faults came; null when it is not known, or nothing that was seen sufficed */
-export function timeToExplainS(input: ScoringInput): number | null {
+/** @param working called back now and then @returns seconds from when the last of the faults came; null when it is not known, or nothing that was seen sufficed */
+export function timeToExplainS(input: ScoringInput, working: () => void): number | null {
   const { topology, jobs, evidence, injectedNs, endNs, truth } = input;
   if (injectedNs === null || truth.length === 0 || topology.gpus.length > MOST_GPUS) return null;
   const lastNs = Math.max(...truth.map(({ fromNs }) => fromNs));
@@ -23,7 +23,7 @@ export function timeToExplainS(input: ScoringInput): number | null {
     const toNs = lastNs + seconds * 1e9;
     if (toNs > endNs) return null;
     const seen = windowOf(evidence, evidence.fromNs, toNs);
-    const verdict = diagnose({ topology, jobs, evidence: seen });
+    const verdict = diagnose({ topology, jobs, evidence: seen }, working);
     if (verdict.faultFound !== true) continue;
     const { top1, top3 } = scoreExplainability({ ...input, evidence: seen, verdict, twin: null }).metrics;
     if (top1 === 1 && top3 === 1) return seconds;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { InternalError } from '../core/assertion.js';
 import { InputError } from '../core/problem.js';
+import type { SearchRecord } from '../fabric-api/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Judgement } from './judge.js';
 import type { Plan } from './plan.js';
@@ -25,9 +27,10 @@ interface Walk {
 async function walk(
   plan: Plan,
   step: Step = () => undefined,
-  options: { cutBefore?: readonly string[]; abort?: AbortController } = {},
+  options: { cutBefore?: readonly string[]; abort?: AbortController; fabric?: FakeFabric } = {},
 ): Promise<Walk> {
-  const fabric = new FakeFabric(step, options.cutBefore);
+  const fabric = options.fabric ?? new FakeFabric(step, options.cutBefore);
+  let wallMs = 0;
   const result: Walk = { fabric, states: [], journal: [], stored: [] };
   const write = async (call: string, id?: string): Promise<void> => {
     step(call, 'before');
@@ -44,6 +47,7 @@ async function walk(
       fabric,
       objectives: [],
       signal: (options.abort ?? new AbortController()).signal,
+      wallClockMs: () => (wallMs += 250),
       journal: {
         intend: (entry: UndoEntry) => write('intend', entry.id),
         applied: (id) => write('applied', id),
@@ -276,5 +280,35 @@ describe('a timeline', () => {
         expect(actions.some(({ last }) => last)).toBe(true);
       }),
     );
+  });
+});
+
+/** A fabric that computes on and on from an instant, and says so. */
+class EndlessFabric extends FakeFabric {
+  private listener: () => void = () => undefined;
+
+  onWork(listener: () => void): void {
+    this.listener = listener;
+  }
+
+  searches(): SearchRecord {
+    return { searches: 0, stopped: 0, worstResidual: 0, worstNs: null };
+  }
+
+  override async advance(toNs: number): Promise<void> {
+    if (toNs <= 3e9) return super.advance(toNs);
+    for (let call = 0; call < 1e6; call++) this.listener();
+  }
+}
+
+describe('a drill whose simulated time does not go on', () => {
+  it('ends as an internal error that says where it stood, with its fault undone', async () => {
+    const { error, fabric, journal } = await walk(ONE_CUT, undefined, { fabric: new EndlessFabric() });
+    expect(error).toBeInstanceOf(InternalError);
+    expect((error as Error).message).toMatch(/simulated time does not go on .*simulatedNs = 3000000000/);
+    expect(fabric.applied).toHaveLength(1);
+    expect(fabric.reverted).toEqual(fabric.applied);
+    expect(new Set(Object.values(fabric.state))).toEqual(new Set(['connected']));
+    expect(journal.map(({ call }) => call)).toEqual(['intend', 'applied', 'verified']);
   });
 });

@@ -9,12 +9,14 @@ import { diagnose } from '../diagnosis/index.js';
 import type { Verdict } from '../diagnosis/verdict.js';
 import { impairedElement } from '../fabric-api/impairment.js';
 import {
+  computes,
   keepsTime,
   prepares,
   runsWorkload,
   tracesPaths,
   type Fabric,
   type JobBoundary,
+  type SearchRecord,
 } from '../fabric-api/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Evidence } from '../model/telemetry/series.js';
@@ -27,6 +29,7 @@ import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
 import type { DrillRecord } from './record.js';
 import { Injector, type UndoJournal } from './undo.js';
+import { WorkWatch } from './work-watch.js';
 
 export { timeline } from './agenda.js';
 export type { DrillRecord };
@@ -34,7 +37,7 @@ export type { DrillRecord };
 /** What the caller is told, and stores. Each call resolves only once its record is durable. */
 export interface DrillHooks {
   state(state: RunState, detail?: string): Promise<void>;
-  /** Called often while time passes; must not block. */
+  /** Called a few times a second while time passes or something is worked out; must not block. */
   progress(nowNs: number, durationNs: number): void;
   evidence(evidence: Evidence): Promise<void>;
   /** The verdict, before anything has compared it with the truth. */
@@ -55,12 +58,16 @@ export interface DrillInput {
   diagnose?: boolean;
   /** Aborting reverts everything and ends the drill as `aborted`; its reason is a text. */
   signal: AbortSignal;
+  /** What a drill that makes no progress is measured by; this machine's clock when left out. */
+  wallClockMs?: () => number;
 }
 
 /** @returns the judgement; never throws for what the drill itself can end in, only when hooks fail */
 export async function runDrill(input: DrillInput): Promise<Judgement> {
   const { plan, fabric, hooks, signal } = input;
   const pacer = pacerFor(fabric);
+  const watch = new WorkWatch(() => hooks.progress(pacer.nowNs, plan.durationNs), input.wallClockMs);
+  if (computes(fabric)) fabric.onWork(() => watch.simulating(pacer.nowNs));
   const placed = new Map<string, number>();
   const began = (id: string): number | undefined => (keepsTime(fabric) ? fabric.turnedNs?.(id) : undefined);
   const injector = new Injector(fabric, input.journal, (id) => placed.set(id, began(id) ?? pacer.nowNs));
@@ -93,7 +100,7 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
   await hooks.state('observing');
   await pacer.until(plan.durationNs, signal, (nowNs) => hooks.progress(nowNs, plan.durationNs));
   record.endNs = pacer.nowNs;
-  return conclude(input, record);
+  return conclude(input, record, watch);
 }
 
 async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
@@ -241,19 +248,24 @@ async function exposedJobs(plan: Plan, fabric: Fabric): Promise<string[] | null>
     .filter((job) => exposed.has(job));
 }
 
-async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgement> {
+async function conclude(input: DrillInput, record: DrillRecord, watch: WorkWatch): Promise<Judgement> {
   const { fabric, hooks, signal } = input;
   const description = fabric.describe();
   const { topology, jobs } = description;
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
+  const searches = searchesOf(fabric);
+  if (searches !== undefined && searches.stopped > 0) record.searches = searches;
   await hooks.evidence(evidence);
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
-  const verdict = input.diagnose === false ? null : await sealedVerdict(input, { topology, jobs, evidence });
+  const verdict =
+    input.diagnose === false ? null : await sealedVerdict(input, { topology, jobs, evidence }, watch);
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   await hooks.state('scoring');
   await hooks.truth(record.truth, record);
-  const { openTwin: open, plan } = input;
+  const { openTwin, plan } = input;
+  const twins: Fabric[] = [];
+  const open = openTwin && watched(openTwin, watch, twins);
   const counterfactual =
     open === undefined
       ? undefined
@@ -269,18 +281,37 @@ async function conclude(input: DrillInput, record: DrillRecord): Promise<Judgeme
     evidence,
     verdict,
     record,
+    twinSearches: twins.flatMap((twin) => searchesOf(twin) ?? []),
+    working: watch.working,
     ...(counterfactual === undefined ? {} : { counterfactual }),
     ...(clockErrorNs === undefined ? {} : { clockErrorNs }),
   });
 }
 
+/** A twin that says that it is at work; `opened` takes all of them. */
+function watched(open: () => Promise<Fabric>, watch: WorkWatch, opened: Fabric[]): () => Promise<Fabric> {
+  return async () => {
+    const twin = await open();
+    opened.push(twin);
+    if (computes(twin)) {
+      const pacer = pacerFor(twin);
+      twin.onWork(() => watch.simulating(pacer.nowNs));
+    }
+    return twin;
+  };
+}
+
+const searchesOf = (fabric: Fabric): SearchRecord | undefined =>
+  computes(fabric) ? fabric.searches() : undefined;
+
 /** From topology, jobs and evidence alone, and out of our hands before anything compares it. */
 async function sealedVerdict(
   { hooks }: DrillInput,
   observed: Parameters<typeof diagnose>[0],
+  watch: WorkWatch,
 ): Promise<Verdict> {
   await hooks.state('diagnosing');
-  const verdict = diagnose(observed);
+  const verdict = diagnose(observed, watch.working);
   await hooks.verdict(verdict);
   return verdict;
 }

@@ -143,6 +143,23 @@ export interface SizesEvidence {
   evidenceSize(durationNs: number): EvidenceSize;
 }
 
+/** A fabric whose time passes by computing: it tells that it is at work, and how exact it was. */
+export interface Computes {
+  /** Called back from within whatever may take long, many times a second; what it throws ends the computation. */
+  onWork(listener: () => void): void;
+  searches(): SearchRecord;
+}
+
+/** How near the searches for steady states came to their end. No series shows it: an operator has nothing like it. */
+export interface SearchRecord {
+  searches: number;
+  /** Those that stopped before they came to their end. */
+  stopped: number;
+  /** Largest relative error that one was left with, and when, ns; 0 and null where all came to their end. */
+  worstResidual: number;
+  worstNs: number | null;
+}
+
 export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const keepsTime = (fabric: Fabric): fabric is Fabric & KeepsTime =>
@@ -157,5 +174,7 @@ export const tracesPaths = (fabric: Fabric): fabric is Fabric & TracesPaths =>
   'jobsCrossing' in fabric && typeof fabric.jobsCrossing === 'function';
 export const sizesEvidence = (fabric: Fabric): fabric is Fabric & SizesEvidence =>
   'evidenceSize' in fabric && typeof fabric.evidenceSize === 'function';
+export const computes = (fabric: Fabric): fabric is Fabric & Computes =>
+  'onWork' in fabric && typeof fabric.onWork === 'function';
 export const watchesJobs = (fabric: Fabric): fabric is Fabric & WatchesJobs =>
   'untilBoundary' in fabric && typeof fabric.untilBoundary === 'function';

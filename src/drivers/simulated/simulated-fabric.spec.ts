@@ -97,3 +97,20 @@ describe('jobs', () => {
     expect(sent.every(({ values }) => values.every((value) => value === 0))).toBe(true);
   });
 });
+
+describe('a simulation that has failed', () => {
+  it('undoes what was applied, and does not go on', async () => {
+    const fabric = simulatedFabric(oneWire);
+    const healthy = await fabric.readBack(cut);
+    await fabric.startJobs();
+    await fabric.advance(1e9);
+    await fabric.apply('mine', cut);
+    fabric.onWork(() => {
+      throw new Error('the computing has failed');
+    });
+    await expect(fabric.advance(2e9)).rejects.toThrow('the computing has failed');
+    await fabric.revert('mine', cut, healthy);
+    expect(await fabric.readBack(cut)).toEqual(healthy);
+    await expect(fabric.advance(3e9)).rejects.toThrow(/a simulation that has failed can not go on/);
+  });
+});

@@ -12,11 +12,13 @@ import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import type {
   AdvancesTime,
+  Computes,
   ConfigurationSnapshot,
   Fabric,
   FabricDescription,
   JobBoundary,
   RunsWorkload,
+  SearchRecord,
   SizesEvidence,
   TracesPaths,
   WatchesJobs,
@@ -33,7 +35,7 @@ interface Hold {
 }
 
 export class SimulatedFabric
-  implements Fabric, AdvancesTime, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
+  implements Fabric, AdvancesTime, Computes, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
 {
   private readonly holds = new Map<string, Hold>();
   /** Ids that have been lifted; lifting one again changes nothing. */
@@ -65,6 +67,14 @@ export class SimulatedFabric
   async advance(toNs: number): Promise<void> {
     this.checkOpen();
     this.simulator.advance(toNs);
+  }
+
+  onWork(listener: () => void): void {
+    this.simulator.effort.onWork = listener;
+  }
+
+  searches(): SearchRecord {
+    return { ...this.simulator.effort.record };
   }
 
   async startJobs(): Promise<void> {
