@@ -15,7 +15,6 @@ import { EvidenceBatches } from './evidence-batches.js';
 
 export { decodeEvidence, decodeEvidenceFile, type DecodedEvidence } from './read-evidence.js';
 
-export const EVIDENCE_FORMAT = 'arrow-ipc-file; zstd; fabricdrill-evidence v1';
 export const EVIDENCE_MEDIA_TYPE = 'application/vnd.apache.arrow.file';
 
 const PREFIX_BYTES = 8;

@@ -18,12 +18,12 @@ import type { Fabric } from '../../fabric-api/fabric.js';
 import { statedObjectives } from '../../documents/experiment.js';
 import { EXIT, exitCodeOf } from '../../scoring/exit-codes.js';
 import { experimentFromStored, fabricFromStored, withJobsAsWritten } from '../../documents/stored.js';
-import { encodedParts, EVIDENCE_FORMAT } from '../../evidence/arrow.js';
+import { encodedParts } from '../../evidence/arrow.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
-import { lookEveryFewSeconds } from '../../store/evidence/live-evidence.js';
+import { lookEveryFewSeconds } from './live-look.js';
 import type { RunEntity, UndoEntryEntity } from '../../store/runs/run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from '../../store/runs/run-store.js';
-import { unscored } from '../../store/runs/run-view.js';
+import { scorecardFrom } from '../../store/runs/run-view.js';
 
 export interface ExecutorSettings {
   /** A worker that is silent for this long is taken for dead, and its faults are reverted by another. */
@@ -179,7 +179,7 @@ export class RunExecutor {
       evidence: async (evidence) => {
         const file = await EvidenceFile.write(encodedParts(evidence, true, document));
         try {
-          await this.store.evidence(claim, file, EVIDENCE_FORMAT);
+          await this.store.evidence(claim, file);
         } finally {
           await file.close();
         }
@@ -230,21 +230,9 @@ export class RunExecutor {
 
   /** An abort that came in the last moment leaves a run without scores. */
   private async end(claim: Claim, ending: Ending, judgement?: Judgement): Promise<void> {
-    await this.store.finish(claim, ending, (run, actual) => ({
-      ...unscored(run, this.settings.version),
-      ...(judgement === undefined || actual !== ending
-        ? {}
-        : {
-            scores: judgement.scores,
-            objectives: judgement.objectives,
-            verdict: judgement.verdict,
-            truth: judgement.truth,
-            reasons: judgement.reasons,
-            ...(judgement.doubts.length === 0 ? {} : { doubts: judgement.doubts }),
-            ...(judgement.notes.length === 0 ? {} : { notes: judgement.notes }),
-            ...(judgement.alignments.length === 0 ? {} : { alignments: judgement.alignments }),
-          }),
-    }));
+    await this.store.finish(claim, ending, (run, actual) =>
+      scorecardFrom(run, this.settings.version, actual === ending ? judgement : undefined),
+    );
   }
 
   /** @param isFoundAgain whether a fabric that outlives this worker is to be found by the next one */

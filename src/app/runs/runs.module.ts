@@ -1,6 +1,7 @@
 /** Runs in two halves: what the API needs, and what a worker needs. One process may have both. */
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { openFabric } from '../../drivers/catalog.js';
 import { VERSION } from '../../system/version.js';
@@ -46,7 +47,11 @@ export class RunsWorkerModule {
       module: RunsWorkerModule,
       imports: [ScheduleModule.forRoot()],
       providers: [
-        RunStore,
+        {
+          provide: RunStore,
+          inject: [DataSource],
+          useFactory: (dataSource: DataSource) => new RunStore(dataSource),
+        },
         RunExecutor,
         RunWorker,
         { provide: EXECUTOR_SETTINGS, useValue: { ...SETTINGS, ...settings } },

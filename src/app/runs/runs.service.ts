@@ -12,21 +12,30 @@ import { EnvironmentError, InputError } from '../../core/problem.js';
 import { contentDigest } from '../../system/digest.js';
 import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';
 import type { Cursor } from '../platform/http/page.js';
-import { isUuid } from '../../system/uuid.js';
-import { ConflictError, NotFoundError } from '../../system/errors.js';
+import { ConflictError } from '../../system/errors.js';
 import { RUN_QUEUE, type RunQueue } from '../platform/queue/run-queue.js';
 import { EXIT } from '../../scoring/exit-codes.js';
-import type { RunState, Scorecard } from '../../scoring/scorecard.js';
+import type { Scorecard } from '../../scoring/scorecard.js';
 import { unsupportedError } from '../../drill/plan.js';
 import { appendEvent } from '../../store/runs/run-events.js';
-import { liveEvidence, type LiveEvidence } from '../../store/evidence/live-evidence.js';
-import { storedEvidence, type StoredEvidence } from '../../store/evidence/stored-evidence.js';
+import type { LiveEvidence } from '../../store/evidence/live-evidence.js';
+import type { StoredEvidence } from '../../store/evidence/stored-evidence.js';
 import { RunEntity, RunResultEntity } from '../../store/runs/run.entity.js';
 import { isFinal } from '../../store/runs/run.machine.js';
+import {
+  evidenceOf,
+  findRun,
+  listRuns,
+  liveEvidenceOf,
+  scorecardOf,
+  verdictOf,
+  type RunFilter,
+  type RunSummary,
+} from '../../store/runs/read-runs.js';
 import { BLOCKING_RUN, endRun, recordTransition } from '../../store/runs/run-store.js';
-import { unscored } from '../../store/runs/run-view.js';
+import { scorecardFrom } from '../../store/runs/run-view.js';
 import { VERSION } from '../../system/version.js';
-import { refuseSealed, sealedState } from '../../store/runs/sealed-run.js';
+import { sealedState } from '../../store/runs/sealed-run.js';
 
 export interface RunRequest {
   experimentId: string;
@@ -57,15 +66,6 @@ export interface RunSource {
   seed?: number;
   /** Of the fabric, where it is a simulated one. */
   pace?: number;
-}
-
-export interface RunFilter {
-  state?: RunState;
-  fabric?: string;
-  experiment?: string;
-  schedule?: string;
-  gameDay?: string;
-  since?: string;
 }
 
 @Injectable()
@@ -201,38 +201,13 @@ export class RunsService {
     return (await this.runs.findOneBy({ id: row.run_id })) ?? undefined;
   }
 
-  async get(id: string): Promise<RunEntity> {
-    const run = isUuid(id) ? await this.runs.findOneBy({ id }) : null;
-    if (run === null) throw new NotFoundError(`there is no run ${id}`, 'GET /v1/runs lists them');
-    return run;
+  get(id: string): Promise<RunEntity> {
+    return findRun(this.dataSource, id);
   }
 
   /** Newest first, one row more than asked for when there are more. */
-  list(filter: RunFilter, limit: number, after?: Cursor): Promise<RunEntity[]> {
-    const query = this.runs
-      .createQueryBuilder('run')
-      .orderBy('run.createdAt', 'DESC')
-      .addOrderBy('run.id', 'DESC')
-      .limit(limit + 1);
-    if (filter.state !== undefined) query.andWhere('run.state = :state', { state: filter.state });
-    if (filter.fabric !== undefined) query.andWhere('run.fabricName = :fabric', { fabric: filter.fabric });
-    if (filter.experiment !== undefined) {
-      query.andWhere('run.experimentName = :experiment', { experiment: filter.experiment });
-    }
-    if (filter.schedule !== undefined) {
-      query.andWhere('run.scheduleId = :schedule', { schedule: filter.schedule });
-    }
-    if (filter.gameDay !== undefined) {
-      query.andWhere('run.gameDayId = :gameDay', { gameDay: filter.gameDay });
-    }
-    // to be found by them would tell them
-    if (filter.state !== undefined || filter.experiment !== undefined) query.andWhere('NOT run.sealed');
-    if (filter.since !== undefined)
-      query.andWhere('run.createdAt >= :since', { since: new Date(filter.since) });
-    if (after !== undefined) {
-      query.andWhere('(run.createdAt, run.id) < (:createdAt, CAST(:id AS uuid))', { ...after });
-    }
-    return query.getMany();
+  list(filter: RunFilter, limit: number, after?: Cursor): Promise<RunSummary[]> {
+    return listRuns(this.dataSource, filter, limit, after);
   }
 
   /** A pending run ends at once; a running one is reverted by its worker. Asking again changes nothing. */
@@ -272,40 +247,21 @@ export class RunsService {
   }
 
   async scorecard(id: string): Promise<Scorecard> {
-    const run = await this.get(id);
-    refuseSealed(run, 'scorecard');
-    const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
-    if (result?.scorecard == null) throw notYet(run, 'scorecard');
-    return result.scorecard;
+    return scorecardOf(this.dataSource, await this.get(id));
   }
 
   async verdict(id: string): Promise<Verdict> {
-    const run = await this.get(id);
-    refuseSealed(run, 'verdict');
-    const result = await this.dataSource.getRepository(RunResultEntity).findOneBy({ runId: id });
-    if (result?.verdict == null) throw notYet(run, 'verdict');
-    return result.verdict;
+    return verdictOf(this.dataSource, await this.get(id));
   }
 
   /** The last look at a run under way. */
   async liveEvidence(id: string): Promise<LiveEvidence> {
-    const run = await this.get(id);
-    const live = await liveEvidence(this.dataSource, id);
-    if (live !== undefined) return live;
-    throw isFinal(run.state)
-      ? new ConflictError('the run has ended', `GET /v1/runs/${id}/evidence has all of it`)
-      : new ConflictError(
-          'there is nothing to look at yet',
-          'runs with a pace are looked at every few seconds; any other is over in a moment or has its own monitoring',
-        );
+    return liveEvidenceOf(this.dataSource, await this.get(id));
   }
 
   /** The stored Arrow file. */
   async evidence(id: string): Promise<StoredEvidence> {
-    const run = await this.get(id);
-    const stored = await storedEvidence(this.dataSource, id);
-    if (stored === undefined) throw notYet(run, 'evidence');
-    return stored;
+    return evidenceOf(this.dataSource, await this.get(id));
   }
 }
 
@@ -318,29 +274,11 @@ export async function requestAbort(manager: EntityManager, id: string, reason: s
   await appendEvent(manager, id, 'abort-requested', { reason });
   if (run.state === 'pending' && run.leaseOwner === null) {
     await endRun(manager, run, { state: 'aborted', reason, exitCode: EXIT.aborted });
-    await manager.insert(RunResultEntity, { runId: id, scorecard: unscored(run, run.version) });
+    await manager.insert(RunResultEntity, { runId: id, scorecard: scorecardFrom(run, run.version) });
   } else {
     await manager.save(run);
   }
   return run;
-}
-
-function notYet(run: RunEntity, what: string): Error {
-  if (run.sealed) {
-    if (!isFinal(run.state)) {
-      return new ConflictError(`run ${run.id} has no ${what} yet`, `follow /v1/runs/${run.id}/events`);
-    }
-    return new ConflictError(
-      `run ${run.id} has ended without ${what}, and how it ended is sealed`,
-      `a diagnosis that can not tell (faultFound: null) is one too: POST /v1/game-days/${run.gameDayId}/commit`,
-    );
-  }
-  return isFinal(run.state)
-    ? new NotFoundError(`run ${run.id} ended as ${run.state} without ${what}`, run.reason ?? undefined)
-    : new ConflictError(
-        `run ${run.id} has no ${what} yet; it is ${run.state}`,
-        `follow /v1/runs/${run.id}/events`,
-      );
 }
 
 /** @returns whether another request holds the key */

@@ -4,7 +4,6 @@
  * One code path for both: only where the connection string comes from differs. Each entry point passes the entities
  * and migrations it uses as explicit lists; gathering them by file name would hand every table to every process.
  */
-import type pg from 'pg';
 import {
   DataSource,
   type EntityTarget,
@@ -14,7 +13,7 @@ import {
 } from 'typeorm';
 import type { Config } from '../../system/config/config.js';
 import { joinEmbeddedServer } from './embedded/embedded-server.js';
-import { migrate } from './migrate.js';
+import { commitDurably, migrate } from './migrate.js';
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -93,16 +92,6 @@ async function connect(url: string, schema: Schema, onError: (error: Error) => v
   });
   await migrate(url, dataSource);
   return dataSource;
-}
-
-/**
- * What a commit has told must outlive a crash, the undo journal above all; a server may be set up to promise less.
- * Where it waits for more (standbys), it goes on doing so.
- */
-async function commitDurably(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
-  );
 }
 
 function assemble(dataSource: DataSource, server: { url: string; leave(): Promise<void> }): Database {

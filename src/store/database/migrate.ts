@@ -6,7 +6,7 @@
  * a migration first is kept in `migration_versions`, so that the refusal can say what to upgrade to.
  */
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
+import type { DataSource, MigrationInterface } from 'typeorm';
 import { EnvironmentError, messageOf } from '../../core/problem.js';
 import { hideSecrets } from '../../system/config/config.js';
 import { VERSION } from '../../system/version.js';
@@ -32,7 +32,7 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
   }
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
-    await refuseNewerSchema(client, dataSource);
+    await isSchemaCurrent(client, dataSource.options.migrations as unknown as Migrations);
     await dataSource.initialize();
     const done = await dataSource.runMigrations({ transaction: 'all' });
     await rememberVersion(
@@ -47,27 +47,41 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
   }
 }
 
-async function refuseNewerSchema(client: pg.Client, dataSource: DataSource): Promise<void> {
+type Migrations = readonly (new () => MigrationInterface)[];
+
+/**
+ * Whether every migration has been run.
+ * @throws EnvironmentError when there are more than this program knows
+ */
+export async function isSchemaCurrent(client: pg.Client, migrations: Migrations): Promise<boolean> {
   const { rows } = await client.query<{ ledger: string | null; versions: string | null }>(
     `SELECT to_regclass('migrations')::text AS ledger, to_regclass('migration_versions')::text AS versions`,
   );
-  if (rows[0].ledger === null) return;
-  const known = (dataSource.options.migrations as (new () => { name: string })[]).map(
-    (one) => new one().name,
-  );
-  const foreign = await client.query<{ name: string; version: string | null }>(
+  if (rows[0].ledger === null) return false;
+  const known = migrations.map((one) => new one().name);
+  const applied = await client.query<{ name: string; version: string | null }>(
     rows[0].versions === null
-      ? `SELECT name, NULL AS version FROM migrations WHERE name <> ALL ($1) ORDER BY "timestamp" DESC`
+      ? `SELECT name, NULL AS version FROM migrations ORDER BY "timestamp" DESC`
       : `SELECT m.name, v.version FROM migrations m LEFT JOIN migration_versions v ON v.migration = m.name
-          WHERE m.name <> ALL ($1) ORDER BY m."timestamp" DESC`,
-    [known],
+          ORDER BY m."timestamp" DESC`,
   );
-  if (foreign.rows.length === 0) return;
-  const { name, version } = foreign.rows[0];
+  const foreign = applied.rows.find(({ name }) => !known.includes(name));
+  if (foreign === undefined) return applied.rows.length === known.length;
+  const { name, version } = foreign;
   const newer = version === null ? 'a newer version' : `version ${version}`;
   throw new EnvironmentError(
     `the database has a newer schema: ${newer} of fabricdrill applied the migration ${name}, which ${VERSION} does not know`,
     `upgrade fabricdrill to ${version ?? 'that version'} or later, or choose another database (DATABASE_URL, FABRICDRILL_HOME)`,
+  );
+}
+
+/**
+ * What a commit has told must outlive a crash, the undo journal above all; a server may be set up to promise less.
+ * Where it waits for more (standbys), it goes on doing so.
+ */
+export async function commitDurably(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   );
 }
 
@@ -84,7 +98,7 @@ async function rememberVersion(client: pg.Client, migrations: string[]): Promise
 }
 
 /** Errors of a connection attempt; the driver's text never holds the password. */
-function unreachable(url: string, error: unknown): EnvironmentError {
+export function unreachable(url: string, error: unknown): EnvironmentError {
   return new EnvironmentError(
     `no connection to the database at ${hideSecrets(url)} (DATABASE_URL): ${reasonOf(error)}`,
     'check host, port, database name, user and password in DATABASE_URL, or leave it unset for the embedded database',

@@ -2,10 +2,18 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
 import type { Score } from '../../scoring/scorecard.js';
-import type { Alert } from '../../app/runs/diagnoses/alertmanager-body.js';
 
 export const DIAGNOSIS_SOURCES = ['api', 'alertmanager'] as const;
 export type DiagnosisSource = (typeof DIAGNOSIS_SOURCES)[number];
+
+/** As Alertmanager sent it. */
+export interface Alert {
+  status: 'firing' | 'resolved';
+  labels: Record<string, string>;
+  startsAt: string;
+  endsAt?: string;
+  fingerprint?: string;
+}
 
 @Entity({ name: 'run_diagnoses' })
 export class DiagnosisEntity {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createRunsDatabase, type RunsDatabase } from '../../../test/support/stored-run.js';
 import { appendEvent, followEvents, RUN_EVENT_TYPES, type RunEvent } from './run-events.js';
 import { RunStore, type Claim } from './run-store.js';
-import { unscored } from './run-view.js';
+import { scorecardFrom } from './run-view.js';
 
 jest.setTimeout(60_000);
 
@@ -18,7 +18,7 @@ afterAll(() => database.drop());
 const begin = async (): Promise<Claim> =>
   (await store.claim(await database.storeRun(), 'one', 60_000))!.claim;
 const end = (claim: Claim): Promise<void> =>
-  store.finish(claim, { state: 'error', reason: 'so', exitCode: 3 }, (run) => unscored(run, 'v'));
+  store.finish(claim, { state: 'error', reason: 'so', exitCode: 3 }, (run) => scorecardFrom(run, 'v'));
 
 async function collect(
   runId: string,

@@ -4,8 +4,8 @@
  * Every viewer, late or reconnecting, sees the same sequence; `Last-Event-ID` picks up where it broke. The event
  * `end` is the last one of every run. Streams read the table, so it does not matter which process runs the drill.
  */
-import type { DataSource, EntityManager } from 'typeorm';
-import { RunEventEntity } from './run.entity.js';
+import type { Sql } from '../sql.js';
+import type { RunEventEntity } from './run.entity.js';
 
 /** Types of events, the names that SSE clients subscribe to. */
 export const RUN_EVENT_TYPES = [
@@ -28,12 +28,12 @@ export interface RunEvent {
 
 /** Appends an event; the run's row must be locked by the caller, which keeps the numbers gapless. */
 export async function appendEvent(
-  manager: EntityManager,
+  sql: Sql,
   runId: string,
   type: string,
   data: Record<string, unknown>,
 ): Promise<void> {
-  await manager.query(
+  await sql.query(
     `INSERT INTO run_events (run_id, seq, at, type, data)
      VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM run_events WHERE run_id = $1), clock_timestamp(), $2, $3)`,
     [runId, type, JSON.stringify(data)],
@@ -47,21 +47,18 @@ const POLL_MS = 150;
  * those that are left, which is none when the reader has seen `end`.
  */
 export async function* followEvents(
-  dataSource: DataSource,
+  sql: Sql,
   runId: string,
   afterSeq: number,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  if (await hasSeenEnd(dataSource, runId, afterSeq)) return;
+  if (await hasSeenEnd(sql, runId, afterSeq)) return;
   let seen = afterSeq;
   while (!signal.aborted) {
-    const rows = await dataSource
-      .getRepository(RunEventEntity)
-      .createQueryBuilder('event')
-      .where('event.runId = :runId AND event.seq > :seen', { runId, seen })
-      .orderBy('event.seq', 'ASC')
-      .limit(500)
-      .getMany();
+    const rows = await sql.query<Omit<RunEventEntity, 'runId'>[]>(
+      'SELECT seq, at, type, data FROM run_events WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT 500',
+      [runId, seen],
+    );
     for (const row of rows) {
       seen = row.seq;
       yield { seq: row.seq, type: row.type, at: row.at.toISOString(), data: row.data };
@@ -71,9 +68,9 @@ export async function* followEvents(
   }
 }
 
-async function hasSeenEnd(dataSource: DataSource, runId: string, seen: number): Promise<boolean> {
+async function hasSeenEnd(sql: Sql, runId: string, seen: number): Promise<boolean> {
   if (seen === 0) return false;
-  const ends = await dataSource.query<unknown[]>(
+  const ends = await sql.query<unknown[]>(
     `SELECT 1 FROM run_events WHERE run_id = $1 AND type = 'end' AND seq <= $2`,
     [runId, seen],
   );

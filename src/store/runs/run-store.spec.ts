@@ -5,7 +5,7 @@ import { RunEntity, RunResultEntity, UndoEntryEntity } from './run.entity.js';
 import { CHUNK_BYTES, EvidenceFile } from '../../evidence/evidence-file.js';
 import { storedEvidence } from '../evidence/stored-evidence.js';
 import { LeaseLostError, RunStore, type Claim } from './run-store.js';
-import { unscored } from './run-view.js';
+import { scorecardFrom } from './run-view.js';
 
 jest.setTimeout(60_000);
 
@@ -38,7 +38,7 @@ const entry = (id: string): UndoEntry => ({
 });
 const finish = (held: Claim, state: 'passed' | 'error' | 'rollback-failed'): Promise<void> =>
   store.finish(held, { state, reason: state === 'passed' ? null : 'so', exitCode: 0 }, (run) =>
-    unscored(run, 'v'),
+    scorecardFrom(run, 'v'),
   );
 const walkTo = async (held: Claim, last: string): Promise<void> => {
   for (const state of [
@@ -111,7 +111,7 @@ describe('a worker that lost its lease', () => {
       () => store.applied(lost, `${id}/kept`),
       () => store.verified(lost, `${id}/kept`),
       () => store.failed(lost, `${id}/kept`, 'x'),
-      () => store.evidence(lost, file, 'x'),
+      () => store.evidence(lost, file),
       () => store.verdict(lost, verdict),
       () => store.truth(lost, []),
       () => finish(lost, 'error'),
@@ -131,7 +131,7 @@ describe('evidence', () => {
       Uint32Array.from({ length: 2.3e6 }, (_, at) => Math.imul(at, 0x9e3779b1)).buffer,
     );
     const file = await EvidenceFile.write([{ bytes: [bytes], rows: 5e9 }]);
-    await store.evidence(held, file, 'some format');
+    await store.evidence(held, file);
     const stored = (await storedEvidence(database.dataSource, id))!;
     const parts: Buffer[] = [];
     for await (const part of stored.parts()) parts.push(part);
@@ -278,7 +278,7 @@ describe('a real fabric', () => {
     const waiting = claimed!.run.id === first ? second : first;
     expect(await claimOf(waiting)).toBeUndefined();
     await store.finish(claimed!.claim, { state: 'aborted', reason: null, exitCode: 4 }, (run) =>
-      unscored(run, '0'),
+      scorecardFrom(run, '0'),
     );
     expect(await claimOf(waiting)).toBeDefined();
   });

@@ -4,14 +4,14 @@
  * A worker that stalled past its lease finds its fence outdated and gets `LeaseLostError` instead of a write, so two
  * workers can never drive one run. One method is one transaction; when it resolves, the record is durable.
  */
-import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
 import type { UndoEntry } from '../../drill/undo.js';
 import { EXIT } from '../../scoring/exit-codes.js';
 import { FINAL_STATES, type FinalState, type RunState, type Scorecard } from '../../scoring/scorecard.js';
 import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { EvidenceFile } from '../../evidence/evidence-file.js';
+import { storeFigures, storePart } from '../evidence/stored-evidence.js';
 import type { LiveEvidence } from '../evidence/live-evidence.js';
 import { appendEvent } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
@@ -38,7 +38,6 @@ export interface Ending {
 /** The scorecard of a run that ends in this way. */
 export type ScorecardOf = (run: RunEntity, ending: Ending) => Scorecard;
 
-@Injectable()
 export class RunStore {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -176,24 +175,13 @@ export class RunStore {
   }
 
   /** A transaction a part, so that the heartbeat gets its turn between them; the row that counts comes last. */
-  async evidence(claim: Claim, file: EvidenceFile, format: string): Promise<void> {
+  async evidence(claim: Claim, file: EvidenceFile): Promise<void> {
     let parts = 0;
     for await (const bytes of file.chunks()) {
       const part = parts++;
-      await this.fenced(claim, (manager) =>
-        manager.query(`INSERT INTO run_evidence_parts (run_id, part, bytes) VALUES ($1, $2, $3)`, [
-          claim.runId,
-          part,
-          bytes,
-        ]),
-      );
+      await this.fenced(claim, (manager) => storePart(manager, claim.runId, part, bytes));
     }
-    await this.fenced(claim, (manager) =>
-      manager.query(
-        `INSERT INTO run_evidence (run_id, bytes, sha256, rows, parts, format) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [claim.runId, file.bytes, file.sha256, file.rows, parts, format],
-      ),
-    );
+    await this.fenced(claim, (manager) => storeFigures(manager, claim.runId, file, parts));
     await this.fenced(claim, (manager) =>
       manager.query('DELETE FROM run_live_evidence WHERE run_id = $1', [claim.runId]),
     );

@@ -1,11 +1,12 @@
 /** What others see of a run: the row as REST shows it, and a scorecard without scores. */
 import { unknownScores, type Scorecard } from '../../scoring/scorecard.js';
-import type { RunEntity } from './run.entity.js';
+import type { Judgement } from '../../drill/judge.js';
+import type { RunSummary } from './read-runs.js';
 import { isFinal } from './run.machine.js';
 import { sealedState } from './sealed-run.js';
 
 /** What could tell what a sealed run injects, as anybody sees it. */
-const withheld = (run: RunEntity): Record<string, unknown> => ({
+const withheld = (run: RunSummary): Record<string, unknown> => ({
   experiment: 'sealed',
   experimentId: null,
   seed: null,
@@ -15,7 +16,7 @@ const withheld = (run: RunEntity): Record<string, unknown> => ({
 });
 
 /** A run as REST shows it; truth and results have their own addresses. */
-export function runView(run: RunEntity): Record<string, unknown> {
+export function runView(run: RunSummary): Record<string, unknown> {
   return {
     id: run.id,
     experiment: run.experimentName,
@@ -42,9 +43,15 @@ export function runView(run: RunEntity): Record<string, unknown> {
   };
 }
 
-/** The scorecard of a run that was not scored. */
-export function unscored(run: RunEntity, version: string): Scorecard {
-  return {
+/** What a scorecard says of its run. */
+export type ScorecardRun = Pick<
+  RunSummary,
+  'id' | 'experimentName' | 'fabricName' | 'driver' | 'seed' | 'state' | 'reason' | 'startedAt' | 'endedAt'
+>;
+
+/** @param judgement left out for a run that was not scored */
+export function scorecardFrom(run: ScorecardRun, version: string, judgement?: Judgement): Scorecard {
+  const scorecard: Scorecard = {
     run: {
       id: run.id,
       experiment: run.experimentName,
@@ -61,5 +68,18 @@ export function unscored(run: RunEntity, version: string): Scorecard {
     verdict: null,
     truth: [],
     reasons: run.reason === null ? [] : [run.reason],
+  };
+  if (judgement === undefined) return scorecard;
+  const { scores, objectives, verdict, truth, reasons, doubts, notes, alignments } = judgement;
+  return {
+    ...scorecard,
+    scores,
+    objectives,
+    verdict,
+    truth,
+    reasons,
+    ...(doubts.length === 0 ? {} : { doubts }),
+    ...(notes.length === 0 ? {} : { notes }),
+    ...(alignments.length === 0 ? {} : { alignments }),
   };
 }

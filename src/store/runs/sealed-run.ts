@@ -6,10 +6,10 @@
  * own diagnosis. Evidence stays open, since it is what a team works from. A run on which an undo failed is opened at
  * once: what is left in place on a fabric must be known.
  */
-import type { DataSource } from 'typeorm';
 import { ConflictError } from '../../system/errors.js';
 import { followEvents, type RunEvent } from './run-events.js';
-import { RunEntity } from './run.entity.js';
+import type { Sql } from '../sql.js';
+import type { RunEntity } from './run.entity.js';
 import { isFinal } from './run.machine.js';
 
 export type SealedState = 'pending' | 'running' | 'ended';
@@ -20,7 +20,7 @@ export function sealedState({ state }: Pick<RunEntity, 'state'>): SealedState {
 }
 
 /** @throws ConflictError for a sealed run */
-export function refuseSealed(run: RunEntity, what: string): void {
+export function refuseSealed(run: Pick<RunEntity, 'id' | 'sealed' | 'gameDayId'>, what: string): void {
   if (!run.sealed) return;
   throw new ConflictError(
     `the ${what} of run ${run.id} is sealed until the team has committed its diagnosis`,
@@ -33,14 +33,17 @@ export type SealedEvent = Omit<RunEvent, 'seq'> & { seq?: number };
 
 /** That the run began to work, and that it has ended; its end as it was where the seal is broken by then. */
 export async function* followSealedEvents(
-  dataSource: DataSource,
+  sql: Sql,
   runId: string,
   signal: AbortSignal,
 ): AsyncGenerator<SealedEvent> {
   let begun = false;
-  for await (const event of followEvents(dataSource, runId, 0, signal)) {
+  for await (const event of followEvents(sql, runId, 0, signal)) {
     if (event.type === 'end') {
-      const { sealed } = await dataSource.getRepository(RunEntity).findOneByOrFail({ id: runId });
+      const [{ sealed }] = await sql.query<[Pick<RunEntity, 'sealed'>]>(
+        'SELECT sealed FROM runs WHERE id = $1',
+        [runId],
+      );
       yield sealed ? { type: 'end', at: event.at, data: { state: 'ended', exitCode: null } } : event;
     } else if (!begun && event.type === 'state' && event.data.state !== 'pending') {
       begun = true;

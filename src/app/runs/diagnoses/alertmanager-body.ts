@@ -7,11 +7,12 @@
  */
 import { z } from 'zod';
 import { plainVerdict, type Culprit, type Verdict } from '../../../diagnosis/verdict.js';
+import type { Alert } from '../../../store/runs/diagnosis.entity.js';
 import type { AlertClaim } from '../../../fabric-api/alert-labels.js';
 
 const labels = z.record(z.string().max(200), z.string().max(2000));
 
-const alertSchema = z.object({
+const alertSchema: z.ZodType<Alert> = z.object({
   status: z.enum(['firing', 'resolved']),
   labels,
   startsAt: z.iso.datetime({ offset: true }),
@@ -24,7 +25,6 @@ export const alertmanagerSchema = z.object({
   receiver: z.string().min(1).max(200).default('alertmanager'),
   alerts: z.array(alertSchema).min(1).max(1000),
 });
-export type Alert = z.output<typeof alertSchema>;
 
 /** The same alert in another message. */
 const alertKey = ({ fingerprint, labels: own, startsAt }: Alert): string =>

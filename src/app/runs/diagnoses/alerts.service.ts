@@ -12,7 +12,8 @@ import { claimOf, type AlertClaim } from '../../../fabric-api/alert-labels.js';
 import { RunEntity } from '../../../store/runs/run.entity.js';
 import { isFinal } from '../../../store/runs/run.machine.js';
 import { DiagnosisEntity } from '../../../store/runs/diagnosis.entity.js';
-import { mergeAlerts, verdictOfAlerts, type Alert } from './alertmanager-body.js';
+import { mergeAlerts, verdictOfAlerts } from './alertmanager-body.js';
+import type { Alert } from '../../../store/runs/diagnosis.entity.js';
 import { fabricOfRun, type RunFabric } from './run-fabric.js';
 
 export interface AlertReceipt {
