@@ -36,9 +36,19 @@ const SHORTEST_HOLD_NS = 1e6;
 /** What is observed grows with the length of a run. */
 const LONGEST_RUN_NS = 2 * 3600e9;
 
+/** Filters that an experiment may do without. */
+const PREFERENCES = ['tier', 'rail', 'plane', 'pod', 'notUsedBy'] as const;
+
 const targetSchema = selectorSchema.extend({
   usedBy: z.string().optional().describe('job name or glob: only elements that such a job sends over'),
   notUsedBy: z.string().optional().describe('job name or glob: only elements that no such job sends over'),
+  prefer: z
+    .array(z.enum(PREFERENCES))
+    .max(PREFERENCES.length)
+    .optional()
+    .describe(
+      'filters that are wishes: as few of them as possible are dropped, the first named first, where nothing is left otherwise; the plan says which',
+    ),
 });
 export type TargetSpec = z.output<typeof targetSchema>;
 

@@ -13,6 +13,7 @@ import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/
 import type { ExperimentSpec, FaultSpec } from '../documents/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { bufferNotes } from './buffer-notes.js';
+import { fitNotes } from '../model/workload/fit-jobs.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
 import { realismNotes } from './realism-notes.js';
@@ -73,16 +74,25 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   const random = new Prng(input.seed).stream('faults');
   const names = faultNames(input.spec.faults);
   const faults: PlannedFault[] = [];
+  const fitted = fitNotes(input.spec.jobs ?? [], description.jobs);
+  const wishes: string[] = [];
   for (const [index, fault] of input.spec.faults.entries()) {
     const pointer = `/spec/faults/${index}`;
-    faults.push(
-      await planFault(fault, names[index], pointer, input.fabric, description, random.stream(names[index])),
+    const own = random.stream(names[index]);
+    const planned = await planFault(fault, names[index], pointer, input.fabric, description, own).catch(
+      (error: unknown) => {
+        throw withReasons(error, fitted);
+      },
     );
+    faults.push(planned.fault);
+    wishes.push(...wishNotes(names[index], fault.target, planned.dropped));
   }
   await checkReadable(faults, input.fabric);
   const durationNs = runDuration(input.spec, faults);
   const blastRadius = await measureBlastRadius(faults, input.fabric, description);
   const notes = [
+    ...fitted,
+    ...wishes,
     ...overlapNotes(faults, description.topology),
     ...stepNotes(faults, description, blastRadius.exposedJobs),
     ...realismNotes(faults, description),
@@ -145,9 +155,9 @@ async function planFault(
   fabric: Fabric,
   description: FabricDescription,
   random: Prng,
-): Promise<PlannedFault> {
+): Promise<{ fault: PlannedFault; dropped: readonly string[] }> {
   const kind = faultKind(fault.kind, `${pointer}/kind`);
-  const targets = await resolveTarget({
+  const { elements: targets, dropped } = await resolveTarget({
     target: fault.target,
     kind,
     parameters: fault.params,
@@ -165,7 +175,7 @@ async function planFault(
       random: random.stream('compile'),
     }),
   );
-  return {
+  const planned: PlannedFault = {
     name,
     kind: fault.kind,
     parameters: fault.params,
@@ -181,6 +191,28 @@ async function planFault(
     truth: compiled.truth,
     expectedMetrics: [...new Set(kind.symptoms(fault.params as never).flatMap((symptom) => symptom.metrics))],
   };
+  return { fault: planned, dropped };
+}
+
+/** What a target was to be and can't be here. */
+function wishNotes(name: string, target: FaultSpec['target'], dropped: readonly string[]): string[] {
+  return dropped.map((key) => {
+    const wish = `${key}: ${String(target?.[key as keyof typeof target])}`;
+    return `${name} takes a ${target?.type} without ${wish}, since no ${target?.type} of this fabric has that, too`;
+  });
+}
+
+/** Why a fault asks for a job in vain that was left out. */
+function withReasons(error: unknown, fitted: readonly string[]): unknown {
+  const gone = fitted.filter((note) => note.endsWith('left out'));
+  if (!(error instanceof InputError) || gone.length === 0) return error;
+  return new InputError(
+    error.issues.map((issue) =>
+      issue.pointer.endsWith('/usedBy')
+        ? { ...issue, message: `${issue.message}; ${gone.join('; ')}` }
+        : issue,
+    ),
+  );
 }
 
 async function measureBlastRadius(

@@ -24,7 +24,7 @@ const resolve = async (
     fabric: on,
     random: new Prng(1),
   });
-  return found.map(({ id }) => id);
+  return found.elements.map(({ id }) => id);
 };
 
 async function refusal(promise: Promise<unknown>): Promise<InputError['issues'][number]> {

@@ -25,10 +25,42 @@ export interface TargetQuestion {
   random: Prng;
 }
 
-/** @throws InputError when the type does not fit the kind or nothing is left */
-export async function resolveTarget(question: TargetQuestion): Promise<ElementRef[]> {
-  const { target, kind, parameters, fabric } = question;
-  if (target === undefined) return [];
+export interface ResolvedTarget {
+  elements: ElementRef[];
+  /** Wishes of the selector that had to be dropped. */
+  dropped: readonly string[];
+}
+
+/** @throws InputError when the type does not fit the kind or nothing is left, wishes dropped or not */
+export async function resolveTarget(question: TargetQuestion): Promise<ResolvedTarget> {
+  const { target } = question;
+  if (target === undefined) return { elements: [], dropped: [] };
+  const { prefer = [], ...wanted } = target;
+  const wishes = prefer.filter((key) => wanted[key] !== undefined);
+  let refusal: unknown;
+  for (const dropped of fewestFirst(wishes)) {
+    const kept = Object.fromEntries(
+      Object.entries(wanted).filter(([key]) => !dropped.some((one) => one === key)),
+    );
+    try {
+      return { elements: await elementsOf(kept as TargetSpec, question), dropped };
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      // the last refusal is of what can't be dropped
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+/** All choices of some of these, the smallest first, among equal ones those of the first names. */
+function fewestFirst<T>(of: readonly T[]): T[][] {
+  const all = Array.from({ length: 2 ** of.length }, (_, mask) => of.filter((__, bit) => (mask >> bit) & 1));
+  return all.sort((a, b) => a.length - b.length);
+}
+
+async function elementsOf(target: TargetSpec, question: TargetQuestion): Promise<ElementRef[]> {
+  const { kind, parameters, fabric } = question;
   const pointer = `${question.pointer}/target`;
   const types = kind.targetTypes(parameters as never);
   if (!types.includes(target.type)) {
@@ -97,6 +129,8 @@ function elsewhereHint(
   type: TargetSpec['type'],
   { topology }: FabricDescription,
 ): string | undefined {
+  if (found.length === 0 && topology.devices.filter(({ role }) => role === 'host').length === 1)
+    return 'it has one host, so its jobs send nothing over the network: take a fabric of two hosts or more';
   if (found.length === 0)
     return `no ${type} of this fabric is used like that: name other jobs, or leave notUsedBy out`;
   if (type !== 'link' && type !== 'device') return undefined;

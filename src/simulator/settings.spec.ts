@@ -60,10 +60,25 @@ describe('fabric settings', () => {
     [{ scheduling: { weights: { 9: 2 } } }, 'priority from 0 to 7'],
     [{ scheduling: { weights: { 3: 0 } } }, '>=1'],
     [{ dcqcn: { gain: 2 } }, '1'],
+    [{ bfdInterval: '10s', bfdMultiplier: 3 }, 'BFD would take 30 s (bfdInterval 10 s × bfdMultiplier 3)'],
+    [{ bgpHold: '500ms' }, 'that BGP misses after 500 ms (bgpHold)'],
+    [{ buffer: '1MB', pfc: { headroom: '2MB' } }, '2MB (pfc.headroom) do not fit in a buffer of 1MB'],
+    [{ buffer: '1KB' }, '(pfc.reserve) do not fit in a buffer of 1kB'],
   ])('refuse %j', (input, words) => {
     const result = fabricSettingsSchema.safeParse(input);
     expect(result.success).toBe(false);
     expect(result.error?.message).toContain(words);
+  });
+});
+
+describe('settings that go together', () => {
+  it.each([
+    { bfd: false, bfdInterval: '10s' },
+    { bfdInterval: '3s', bgpHold: '9s' },
+    { buffer: '2MB', pfc: { headroom: '2MB' } },
+    { buffer: '1KB', pfc: { on: false } },
+  ])('are taken: %j', (input) => {
+    expect(fabricSettingsSchema.safeParse(input).success).toBe(true);
   });
 });
 

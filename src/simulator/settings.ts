@@ -7,8 +7,8 @@
  * time: preamble, gap and FCS are part of the overheads. Queues, marking and pause: congestion-settings.ts.
  */
 import { z } from 'zod';
-import { durationNs, sizeBytes } from '../core/units.js';
-import { congestionSettings } from './congestion-settings.js';
+import { durationNs, formatDurationNs, formatSizeBytes, sizeBytes } from '../core/units.js';
+import { congestionSettings, type CongestionSettings } from './congestion-settings.js';
 
 /** 4.096 µs, the unit of the InfiniBand local ACK timeout. */
 const ACK_TIMEOUT_UNIT_NS = 4096;
@@ -125,8 +125,47 @@ const simulation = {
     .describe('relative standard deviation of compute times, drawn per operation'),
 };
 
+/** What two settings can't be at once, each with both values and the rule. */
+function contradictions({
+  bfd,
+  bfdInterval,
+  bfdMultiplier,
+  bgpHold,
+  buffer,
+  pfc,
+}: {
+  bfd: boolean;
+  bfdInterval: number;
+  bfdMultiplier: number;
+  bgpHold: number;
+} & Pick<CongestionSettings, 'buffer' | 'pfc'>): { path: string[]; message: string }[] {
+  const found: { path: string[]; message: string }[] = [];
+  const detectionNs = bfdInterval * bfdMultiplier;
+  if (bfd && detectionNs > bgpHold) {
+    const [interval, detection, hold] = [bfdInterval, detectionNs, bgpHold].map(formatDurationNs);
+    found.push({
+      path: ['bfdInterval'],
+      message: `BFD would take ${detection} (bfdInterval ${interval} × bfdMultiplier ${bfdMultiplier}) to miss a peer that BGP misses after ${hold} (bgpHold); BFD must be the faster of the two, or off (bfd: false)`,
+    });
+  }
+  for (const key of ['headroom', 'reserve', 'resumeOffset'] as const) {
+    const bytes = pfc[key];
+    if (!pfc.on || buffer === undefined || bytes === undefined || bytes <= buffer) continue;
+    found.push({
+      path: ['pfc', key],
+      message: `${formatSizeBytes(bytes)} (pfc.${key}) do not fit in a buffer of ${formatSizeBytes(buffer)} (buffer); it must be the smaller of the two`,
+    });
+  }
+  return found;
+}
+
 export const fabricSettingsSchema = z
   .strictObject({ ...transport, ...detection, ...routing, ...congestionSettings, ...simulation })
+  .superRefine((settings, context) => {
+    for (const { path, message } of contradictions(settings)) {
+      context.addIssue({ code: 'custom', path, message });
+    }
+  })
   .prefault({});
 
 export type FabricSettings = z.output<typeof fabricSettingsSchema>;

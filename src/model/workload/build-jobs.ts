@@ -1,7 +1,7 @@
 /**
  * From job definitions to jobs on a fabric: placement, parallel groups, step program.
  *
- * Pinned jobs (explicit hosts or an offset) are placed first, the others in file order on what is free; the result
+ * Jobs with `fit` are made smaller first, where they must. Pinned jobs (explicit hosts or an offset) are placed first, the others in file order on what is free; the result
  * is in file order. All jobs are tried, so that one pass reports every mistake.
  */
 import { listChoices } from '../../core/nearest.js';
@@ -9,6 +9,7 @@ import { InputError, type InputIssue } from '../../core/problem.js';
 import type { Topology } from '../topology/model.js';
 import { parallelGroups, resolveParallelism, type Parallelism } from './groups.js';
 import { parseWorkload, type Workload } from './import-workload.js';
+import { fitJobs } from './fit-jobs.js';
 import type { JobDefinition } from './job-schema.js';
 import { checkpointPlan, restartTimes } from './durability.js';
 import type { Job, StepProgram } from './job.js';
@@ -29,9 +30,12 @@ export function buildJobs(
   const pool = new GpuPool(topology);
   const issues: InputIssue[] = sameNames(definitions, pointer);
   const jobs = new Array<Job | undefined>(definitions.length);
+  const fitted = fitJobs(definitions, topology, pointer);
   const build = (index: number): void => {
+    const definition = fitted[index];
+    if (definition === undefined) return;
     try {
-      jobs[index] = buildJob(definitions[index], pool, topology, `${pointer}/${index}`);
+      jobs[index] = buildJob(definition, pool, topology, `${pointer}/${index}`);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       issues.push(...error.issues);

@@ -125,6 +125,14 @@ export const jobSchema = z
         offset: z.number().int().min(0).default(0).describe('GPUs passed over before the first is taken'),
       })
       .optional(),
+    fit: z
+      .strictObject({
+        spareHosts: z.int().min(0).max(4096).default(0).describe('hosts that stay without a job'),
+      })
+      .optional()
+      .describe(
+        'where the fabric is too small for the jobs as written, they share its hosts, with fewer GPUs and smaller degrees; the last ones are left out where there are not two hosts for each',
+      ),
     parallelism: z
       .strictObject({
         tensor: count.optional(),
@@ -162,6 +170,18 @@ export const jobSchema = z
     }
     if (job.hosts !== undefined && job.placement !== undefined) {
       issue(['hosts'], 'hosts is short for placement { strategy: explicit, hosts }; give one of the two');
+    }
+    if (
+      job.fit !== undefined &&
+      (job.gpus === undefined || (job.hosts ?? job.placement?.hosts) !== undefined)
+    ) {
+      issue(['fit'], 'a job that fits itself to the fabric is written with gpus, and without hosts');
+    }
+    if (job.fit !== undefined && job.step === undefined) {
+      issue(
+        ['fit'],
+        'a workload file is made for its number of ranks; only a job with a step can be made smaller',
+      );
     }
     const explicit = job.placement?.strategy === 'explicit';
     if (explicit && job.placement?.hosts === undefined) {

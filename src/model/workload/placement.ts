@@ -114,7 +114,10 @@ export class GpuPool {
     const grouped = unit > 1 ? ` in groups of ${unit} within a host` : '';
     const message = `job "${request.job}" wants ${request.gpus ?? 'some'} GPUs; ${where} ${all}, ${usable} ${free}${grouped}`;
     const holders = [...new Set(this.owners.filter((owner) => owner !== undefined))];
-    const held = holders.length > 0 ? `other GPUs are held by ${holders.join(', ')}` : undefined;
+    const held =
+      holders.length > 0
+        ? `other GPUs are held by ${holders.join(', ')}`
+        : 'ask for fewer GPUs, or take a job with a step and fit: { spareHosts: 0 }, which shrinks to the fabric';
     return InputError.at(
       `${request.pointer}/${request.hosts === undefined ? 'gpus' : 'placement'}`,
       message,
