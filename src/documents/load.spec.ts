@@ -27,7 +27,7 @@ const lineOf = (text: string, what: string): number =>
 describe('a definition file', () => {
   it('that ships is valid and is kept as it was written', () => {
     for (const name of ['link-down.yaml', 'fabrics/rail-64.yaml']) {
-      const text = readFileSync(new URL(`../../../experiments/${name}`, import.meta.url), 'utf8');
+      const text = readFileSync(new URL(`../../experiments/${name}`, import.meta.url), 'utf8');
       const { experiments, fabrics } = loadDefinitions(text, refuseFiles, name);
       expect(experiments.length + fabrics.length).toBe(1);
     }
