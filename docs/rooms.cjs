@@ -198,13 +198,13 @@ const ROOMS = [
   {
     room: 'app/game-days',
     holds: 'game days: conductor, seals, reports',
-    reach: [...BELOW_APP, 'app/platform/', 'app/experiments/', 'app/runs/'],
+    reach: [...BELOW_APP, 'app/platform/', 'app/fabrics/', 'app/experiments/', 'app/runs/'],
     why: 'a game day is made of runs and does not know who began it',
   },
   {
     room: 'app/schedules',
     holds: 'schedules: the ticker and its store',
-    reach: [...BELOW_APP, 'app/platform/', 'app/experiments/', 'app/runs/', 'app/game-days/'],
+    reach: [...BELOW_APP, 'app/platform/', 'app/fabrics/', 'app/experiments/', 'app/runs/', 'app/game-days/'],
     why: 'a schedule begins runs and game days; nothing begins a schedule',
   },
   {

@@ -11,6 +11,8 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import helmet from 'helmet';
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
+import { readServerSettings } from '../documents/server-settings.js';
+import { useServerSettings } from '../drivers/catalog.js';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { ExperimentEntity } from '../store/documents/experiment.entity.js';
 import { SchemasController } from './experiments/schemas.controller.js';
@@ -112,6 +114,7 @@ const workerModule = (settings: true | Partial<ExecutorSettings>): DynamicModule
  * @throws EnvironmentError when the database can't be had or the port is taken
  */
 export async function startApp(config: Config, parts: AppParts): Promise<RunningApp> {
+  useServerSettings(readServerSettings(config.settingsFile));
   const log = createLogger(config);
   const database = await openDatabase(config, SCHEMA, (error) => log.warn(`database: ${error.message}`));
   try {

@@ -8,6 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { loadConfig, type Config } from '../system/config/config.js';
+import { readServerSettings } from '../documents/server-settings.js';
+import { useServerSettings } from '../drivers/catalog.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { ApiClient } from './client/api-client.js';
 import { InterruptedError } from './terminal/failure.js';
@@ -36,6 +38,7 @@ export interface CommandContext {
 }
 
 export function createContext(config: Config = loadConfig()): CommandContext {
+  useServerSettings(readServerSettings(config.settingsFile));
   return {
     config,
     out: (text) => void process.stdout.write(text),

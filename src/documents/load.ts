@@ -24,6 +24,7 @@ import {
 } from './fabric-document.js';
 import { checkGameDay } from './game-day-rules.js';
 import { gameDaySchema, type GameDay } from './game-day.js';
+import { refuseMovedSettings } from './moved-settings.js';
 import { rulesOf } from './schedule-rules.js';
 import { scheduleSchema, type Schedule } from './schedule.js';
 import { suiteSchema, type Suite } from './suite.js';
@@ -117,6 +118,7 @@ function loadDocument(
   file?: string,
 ): Loaded<Definition> {
   const source = inlineFiles(document.value, readText);
+  if (kind === 'Fabric') refuseMovedSettings(source);
   const schema: z.ZodType<Definition> = SCHEMAS[kind];
   const parsed = schema.safeParse(source);
   const place = document.locate === undefined ? { file } : { file, document: { locate: document.locate } };

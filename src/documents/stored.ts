@@ -10,6 +10,15 @@ import { loadExperiment, loadFabric } from './load.js';
 export const experimentFromStored = (definition: unknown): Experiment =>
   loadExperiment(definition, refuseFiles).value;
 
+/**
+ * A Fabric document that evidence was recorded on: how its devices are reached, and whose settings said so then, does not
+ * matter any more.
+ */
+export function fabricAsRecorded(definition: unknown): FabricDocument {
+  const { transport: _, orchestrator: __, prometheus: ___, ...spec } = specOf(definition);
+  return loadFabric({ ...(definition as object), spec }, refuseFiles).value;
+}
+
 /** The fabric of a run; one without jobs of its own takes the experiment's. */
 export function fabricFromStored(definition: unknown, experiment: Experiment): FabricDocument {
   return withJobs(loadFabric(definition, refuseFiles).value, experiment);

@@ -7,6 +7,8 @@ import { nearestHint } from '../core/nearest.js';
 import type { FabricDefinition, FabricSpec } from '../fabric-api/definition.js';
 import type { Fabric } from '../fabric-api/fabric.js';
 import type { FabricInstance, FabricProcesses } from '../fabric-api/fabric-processes.js';
+import { namedSetting, NO_SETTINGS, type ServerSettings } from '../fabric-api/server-settings.js';
+import { siteTransport } from '../fabric-api/site-transport.js';
 import type { LabBuilder } from '../fabric-api/lab-builder.js';
 import { linuxDriver } from './linux/driver.js';
 import { prometheusDriver } from './prometheus/driver.js';
@@ -22,9 +24,15 @@ export interface FabricDriver {
   /**
    * @param seed of the run: everything random about the fabric is drawn from it
    * @param instance a fabric that outlives its opener is found by it again
+   * @param settings the server's own, of which documents name entries
    * @throws InputError with pointers into the Fabric document
    */
-  create(definition: FabricDefinition, seed: number, instance?: FabricInstance): Promise<Fabric>;
+  create(
+    definition: FabricDefinition,
+    seed: number,
+    instance: FabricInstance | undefined,
+    settings: ServerSettings,
+  ): Promise<Fabric>;
   /** Nothing can be injected into its fabrics, and all that they need is to be read. */
   watchOnly?: boolean;
   /**
@@ -39,6 +47,22 @@ export interface FabricDriver {
   labs?: LabBuilder;
   /** Of a driver whose fabrics may be processes of their own. */
   processes?: FabricProcesses;
+}
+
+/** Of this process; whoever starts it says which. */
+let settings: ServerSettings = NO_SETTINGS;
+
+export function useServerSettings(given: ServerSettings): void {
+  settings = given;
+}
+
+/** @throws InputError for each entry that a document names and the server's settings do not have */
+export function requireSettings({ transport, orchestrator, prometheus }: FabricSpec): void {
+  if (transport !== undefined) siteTransport(transport, settings);
+  if (orchestrator !== undefined)
+    namedSetting(settings, 'slurm', orchestrator.slurm, '/spec/orchestrator/slurm');
+  if (prometheus !== undefined)
+    namedSetting(settings, 'prometheus', prometheus.server, '/spec/prometheus/server');
 }
 
 export const FABRIC_DRIVERS: readonly FabricDriver[] = [simulatedDriver, linuxDriver, prometheusDriver];
@@ -69,6 +93,7 @@ export const openFabric = (
     { name: document.metadata.name, spec: document.spec },
     seed,
     instance,
+    settings,
   );
 
 /** All that runs as a process of its own here. */

@@ -155,7 +155,9 @@ const SPEC = {
       const transport = { ...definition.spec.transport!, nodes: changed };
       return open({ ...site, definition: { ...definition, spec: { ...definition.spec, transport } } });
     };
-    await expect(other({ port: 1 })).rejects.toThrow(/leaf-1: no SSH connection to root@127\.0\.0\.1:1/);
+    await expect(other({ host: 'nowhere' })).rejects.toThrow(
+      /leaf-1: no SSH connection to root@127\.0\.0\.1:1/,
+    );
     await expect(other({ interfaces: { p1: 'swp1' } })).rejects.toThrow(/leaf-1 has no interface swp1/);
   });
 });

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
-import type { Answer, HttpClient } from '../support/http-client.js';
+import { startApp } from '../../src/app/app.module.js';
+import { HttpClient, type Answer } from '../support/http-client.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -170,6 +171,49 @@ describe('a real fabric', () => {
       const [tick] = await ticksOf(address);
       expect(tick).toMatchObject({ outcome: 'skip', reason: 'refused' });
       expect(tick.detail).not.toMatch(/confirm/);
+    }
+  });
+
+  it('is not served without a token, unless it is a lab', async () => {
+    const site = {
+      ...lab('site'),
+      spec: { ...(lab('site').spec as Json), transport: { ssh: 'rack', nodes: {} } },
+    };
+    const refusal = {
+      status: 403,
+      body: { code: 'token-required', hint: expect.stringContaining('FABRICDRILL_TOKEN') },
+    };
+    expect(await client.post('/v1/fabrics', site)).toMatchObject(refusal);
+    const run = { fabric: site, confirm: 'site' };
+    expect(await client.post(`/v1/experiments/${cut}/runs`, run)).toMatchObject(refusal);
+    expect(await client.post(`/v1/experiments/${cut}/plan`, run)).toMatchObject(refusal);
+    expect(await client.post('/v1/diagnose', { ...run, to: '10s' })).toMatchObject(refusal);
+  });
+
+  it('that an earlier version stored with paths in it is shown, and told so when it is to be run', async () => {
+    const old = { slurm: { configuration: '/tmp/slurm.conf' } };
+    await service.rows(
+      `UPDATE fabrics SET definition = jsonb_set(definition::jsonb, '{spec,orchestrator}', $1)::json WHERE name = 'lab'`,
+      [JSON.stringify(old)],
+    );
+    const other = await startApp({ ...service.config, token: 't'.repeat(32) }, { api: true, worker: false });
+    try {
+      const admin = new HttpClient(other.url!, 't'.repeat(32));
+      expect((await admin.get('/v1/fabrics/lab')).body.definition.spec.orchestrator).toEqual(old);
+      expect((await admin.get('/v1/fabrics/lab/topology')).status).toBe(200);
+      const told = await admin.post(`/v1/experiments/${cut}/runs`, { fabric: 'lab', confirm: 'lab' });
+      expect(told.status).toBe(400);
+      expect(told.body.errors[0]).toMatchObject({
+        pointer: '/spec/orchestrator/slurm',
+        message: expect.stringMatching(/move it to slurm\.NAME .*FABRICDRILL_CONFIG/),
+      });
+      const named = { ...lab('x'), spec: { ...(lab('x').spec as Json), orchestrator: { slurm: 'night' } } };
+      expect((await admin.post('/v1/fabrics', named)).body.errors[0]).toMatchObject({
+        pointer: '/spec/orchestrator/slurm',
+        message: expect.stringMatching(/no slurm "night"; there is none/),
+      });
+    } finally {
+      await other.close();
     }
   });
 });

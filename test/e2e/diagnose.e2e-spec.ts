@@ -172,18 +172,20 @@ describe('diagnose', () => {
     await new Promise<void>((resolve) => prometheus.listen(0, '127.0.0.1', resolve));
     const file = join(folder, 'site.yaml');
     const url = `http://127.0.0.1:${(prometheus.address() as AddressInfo).port}`;
+    const settings = join(folder, 'settings.yaml');
+    writeFileSync(settings, yamlOf({ prometheus: { site: { url } } }));
     const metrics = [{ metric: 'port_tx_bytes', query: 'x', element: 'port:leaf-1/{device}' }];
     const site = fabricDocument('site');
     writeFileSync(
       file,
       yamlOf({
         ...site,
-        spec: { ...(site.spec as Json), driver: 'prometheus', prometheus: { url, metrics } },
+        spec: { ...(site.spec as Json), driver: 'prometheus', prometheus: { server: 'site', metrics } },
       }),
     );
     const ask = (from: string) =>
       cli
-        .with({ FABRICDRILL_URL: 'http://127.0.0.1:1' })
+        .with({ FABRICDRILL_URL: 'http://127.0.0.1:1', FABRICDRILL_CONFIG: settings })
         .run([
           'diagnose',
           '--fabric',

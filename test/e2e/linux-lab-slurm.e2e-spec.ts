@@ -7,7 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { openFabric } from '../../src/drivers/catalog.js';
+import { readServerSettings } from '../../src/documents/server-settings.js';
+import { openFabric, useServerSettings } from '../../src/drivers/catalog.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';
 import { SlurmClient } from '../../src/drivers/linux/slurm/slurm-client.js';
@@ -55,8 +56,10 @@ const DRAIN: Impairment = { type: 'host-drain', device: 'device:host-5' };
 
 /** Opens the fabric, drains a host for a while, and is killed before it can take that back. */
 const DRAINS = `
-import { openFabric } from './src/drivers/catalog.js';
-const [document, impairment] = process.argv.slice(2).map((word) => JSON.parse(word));
+import { openFabric, useServerSettings } from './src/drivers/catalog.js';
+import { readServerSettings } from './src/documents/server-settings.js';
+const [document, impairment, settings] = process.argv.slice(2).map((word) => JSON.parse(word));
+useServerSettings(readServerSettings(settings));
 const fabric = await openFabric(document, 1);
 await fabric.apply('run/0', impairment, 1e9);
 console.log('in place');
@@ -65,7 +68,8 @@ setInterval(() => undefined, 1000);
 
 (why === undefined ? describe : describe.skip)('a lab whose jobs are Slurm’s', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-lab-slurm-'));
-  const cli = Cli.compile({ FABRICDRILL_HOME: join(folder, 'home') });
+  const [settings, silent] = ['settings.yaml', 'slurm.conf'].map((name) => join(folder, name));
+  const cli = Cli.compile({ FABRICDRILL_HOME: join(folder, 'home'), FABRICDRILL_CONFIG: settings });
   const bare = labDefinition(LAB);
   let slurm: Slurm;
   let client: SlurmClient;
@@ -75,9 +79,7 @@ setInterval(() => undefined, 1000);
     ...LAB,
     driver: 'linux',
     lab: { ...LAB.lab, prefix: bare.name },
-    orchestrator: {
-      slurm: { configuration: slurm.environment.SLURM_CONF, nodes: NODES, ...changes },
-    },
+    orchestrator: { slurm: 'lab', nodes: NODES, ...changes },
   });
   const open = (changes: Json): Promise<unknown> =>
     openFabric({ metadata: { name: bare.name }, spec: fabricSpecSchema.parse(fabric(changes)) }, 1);
@@ -89,6 +91,14 @@ setInterval(() => undefined, 1000);
 
   beforeAll(async () => {
     [slurm] = await Promise.all([startSlurm(Object.values(NODES)), labUp(bare)]);
+    const entries = {
+      lab: { configuration: slurm.environment.SLURM_CONF },
+      far: { login: { host: 'login-1' } },
+      none: { configuration: join(folder, 'none') },
+      silent: { configuration: silent },
+    };
+    writeFileSync(settings, JSON.stringify({ slurm: entries }));
+    useServerSettings(readServerSettings(settings));
     client = new SlurmClient(new LocalPlace(), slurm.environment.SLURM_CONF);
   });
 
@@ -107,12 +117,14 @@ setInterval(() => undefined, 1000);
     await expect(open({ partition: 'gpu' })).rejects.toThrow(
       /jobs\/0: Slurm would not take the job "exposed"/,
     );
-    await expect(open({ login: { host: 'login-1' } })).rejects.toThrow(/leave login out/);
-    await expect(open({ configuration: join(folder, 'none') })).rejects.toThrow(InputError);
-    const silent = join(folder, 'slurm.conf');
+    await expect(open({ slurm: 'far' })).rejects.toThrow(/an entry .* without login/);
+    await expect(open({ slurm: 'none' })).rejects.toThrow(InputError);
+    await expect(open({ slurm: 'lap' })).rejects.toThrow(
+      /have no slurm "lap"; there is lab, far, none, silent/,
+    );
     const text = readFileSync(slurm.environment.SLURM_CONF, 'utf8');
     writeFileSync(silent, text.replace(/SlurmctldPort=\d+/, 'SlurmctldPort=9'));
-    await expect(open({ configuration: silent })).rejects.toThrow(EnvironmentError);
+    await expect(open({ slurm: 'silent' })).rejects.toThrow(EnvironmentError);
     expect(await leftovers()).toEqual(NOTHING);
   });
 
@@ -121,7 +133,7 @@ setInterval(() => undefined, 1000);
     const document = { metadata: { name: bare.name }, spec: fabricSpecSchema.parse(fabric()) };
     const running = startProgram(
       program,
-      [document, DRAIN].map((word) => JSON.stringify(word)),
+      [document, DRAIN, settings].map((word) => JSON.stringify(word)),
     );
     expect(await running.line()).toBe('in place');
     running.process.kill('SIGKILL');

@@ -14,7 +14,7 @@ import { nameSchema, type Experiment } from '../../documents/experiment.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadDefinitions, type Loaded } from '../../documents/load.js';
 import type { ExperimentEntity } from '../../store/documents/experiment.entity.js';
-import { confirmation } from './confirmation.js';
+import { confirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService } from './experiments.service.js';
 
 const listQuery = z.strictObject({ ...pageQuery, name: nameSchema.optional() });

@@ -18,7 +18,7 @@ import { refuseFiles, type FabricDocument } from '../../documents/fabric-documen
 import { loadExperiment, loadFabric, type Loaded } from '../../documents/load.js';
 import { evidenceRoom, type EvidenceRoom } from '../../drill/evidence-room.js';
 import { ExperimentEntity } from '../../store/documents/experiment.entity.js';
-import { drilledFabric, requireServed } from './confirmation.js';
+import { drilledFabric, requireServed } from '../fabrics/confirmation.js';
 import { planExperiment } from '../../drill/planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */

@@ -1,8 +1,11 @@
 /** Stored fabrics: create, list, replace, delete, describe. */
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Loaded } from '../../documents/load.js';
+import { requireSettings } from '../../drivers/catalog.js';
+import { CONFIG, type Config } from '../../system/config/config.js';
+import { requireServed } from './confirmation.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { contentDigest } from '../../system/digest.js';
@@ -17,7 +20,10 @@ import { FabricEntity } from '../../store/documents/fabric.entity.js';
 export class FabricsService {
   private readonly fabrics: Repository<FabricEntity>;
 
-  constructor(dataSource: DataSource) {
+  constructor(
+    dataSource: DataSource,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'token'>,
+  ) {
     this.fabrics = dataSource.getRepository(FabricEntity);
   }
 
@@ -31,6 +37,7 @@ export class FabricsService {
     replace: boolean,
   ): Promise<{ fabric: FabricEntity; created: boolean }> {
     const { name } = loaded.value.metadata;
+    requireServed(loaded.source, this.config);
     const row = describeDocument(loaded);
     const now = new Date();
     const result = await this.fabrics
@@ -97,6 +104,7 @@ function describeDocument(
   try {
     const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
     const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
+    requireSettings(spec);
     return {
       definition: loaded.source,
       digest: contentDigest(loaded.source),

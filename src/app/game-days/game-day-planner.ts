@@ -5,7 +5,7 @@ import { tellingText } from '../../documents/game-day-rules.js';
 import type { GameDay, GameDaySpec } from '../../documents/game-day.js';
 import type { Loaded, LoadedFile } from '../../documents/load.js';
 import { withJobsAsWritten } from '../../documents/stored.js';
-import { requireConfirmation } from '../experiments/confirmation.js';
+import { requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';

@@ -10,7 +10,7 @@ import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment, loadFabric, loadSuite } from '../../documents/load.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { checkGate, isReal, SIDES, type CheckedGate } from '../../drill/gate/gate-input.js';
-import { confirmation } from '../experiments/confirmation.js';
+import { confirmation } from '../fabrics/confirmation.js';
 import type { GateSources } from './gate.entity.js';
 
 const document = z.record(z.string(), z.unknown());

@@ -2,7 +2,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
-import { drilledFabric, requireConfirmation } from '../experiments/confirmation.js';
+import { drilledFabric, requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment, loadSuite } from '../../documents/load.js';

@@ -7,7 +7,7 @@ import { durationNs } from '../../core/units.js';
 import { parseBody } from '../platform/http/body.js';
 import { ARROW_TYPES, JSON_TYPES } from '../platform/http/media-types.js';
 import { parseQuery } from '../platform/http/page.js';
-import { confirmation } from '../experiments/confirmation.js';
+import { confirmation } from '../fabrics/confirmation.js';
 import { DiagnoseService } from './diagnose.service.js';
 
 /** What is observed grows with the length of the window. */

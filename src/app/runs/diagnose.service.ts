@@ -4,12 +4,12 @@ import type { Verdict } from '../../diagnosis/verdict.js';
 import { examineEvidence, examineFabric, type Window } from '../../drill/examine.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadFabric } from '../../documents/load.js';
-import { withJobsAsWritten } from '../../documents/stored.js';
+import { fabricAsRecorded, withJobsAsWritten } from '../../documents/stored.js';
 import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
 import { InputError } from '../../core/problem.js';
 import { FABRIC_DRIVERS } from '../../drivers/catalog.js';
-import { drilledFabric, requireConfirmation, requireServed } from '../experiments/confirmation.js';
+import { drilledFabric, requireConfirmation, requireServed } from '../fabrics/confirmation.js';
 import { decodeEvidenceFile } from '../../evidence/arrow.js';
 import { readStored } from '../../store/evidence/stored-evidence.js';
 import { CONFIG, type Config } from '../../system/config/config.js';
@@ -62,7 +62,7 @@ export class DiagnoseService {
     // what is only watched starts no jobs
     const starts = FABRIC_DRIVERS.some(({ name, watchOnly }) => name === fabric.driver && watchOnly !== true);
     if (starts) requireConfirmation([fabric], confirm);
-    return examineFabric(documentOf(definition), seed, { fromNs, toNs });
+    return examineFabric(loadFabric(definition, refuseFiles).value, seed, { fromNs, toNs });
   }
 
   private async resolve(choice: string | Record<string, unknown>): Promise<FabricDocument> {
@@ -79,5 +79,5 @@ function documentOf(document: unknown): FabricDocument {
     const hint = 'name a stored fabric in the parameter fabric';
     throw InputError.at('/fabric', 'the evidence does not say which fabric it is of', hint);
   }
-  return loadFabric(document, refuseFiles).value;
+  return fabricAsRecorded(document);
 }

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
-import { requireConfirmation } from '../experiments/confirmation.js';
+import { requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment } from '../../documents/load.js';

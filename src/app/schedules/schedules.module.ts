@@ -4,7 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadDefinitions } from '../../documents/load.js';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
-import { requireConfirmation } from '../experiments/confirmation.js';
+import { requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
 import { GameDayPlanner } from '../game-days/game-day-planner.js';
 import { GameDaysModule } from '../game-days/game-days.module.js';

@@ -1,5 +1,5 @@
 /** Why a tick of a schedule can't start: its real fabric was not confirmed. Apart, since both the store and the start ask. */
-import { CONFIRMATION_REQUIRED } from '../experiments/confirmation.js';
+import { CONFIRMATION_REQUIRED } from '../fabrics/confirmation.js';
 import { ConflictError } from '../../system/errors.js';
 
 /** @returns undefined for any other error than that of a missing confirmation */

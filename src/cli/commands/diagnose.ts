@@ -10,6 +10,7 @@ import type { Verdict } from '../../diagnosis/verdict.js';
 import { examineEvidence, examineFabric, examinePast, type Window } from '../../drill/examine.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadFabric, type Loaded } from '../../documents/load.js';
+import { fabricAsRecorded } from '../../documents/stored.js';
 import { fabricDriver } from '../../drivers/catalog.js';
 import { InputError } from '../../core/problem.js';
 import { parseDurationNs } from '../../core/units.js';
@@ -211,7 +212,7 @@ async function documentFor(
     );
     return loadFabric(definition, refuseFiles).value;
   }
-  if (own !== undefined) return loadFabric(own, refuseFiles).value;
+  if (own !== undefined) return fabricAsRecorded(own);
   const hint = 'add --fabric with the fabric it was recorded on';
   throw InputError.at('--fabric', 'the evidence does not say which fabric it is of', hint);
 }

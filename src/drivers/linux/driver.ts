@@ -10,7 +10,12 @@ import { EnvironmentError, InputError } from '../../core/problem.js';
 import { contentDigest } from '../../system/digest.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../fabric-api/definition.js';
+import type { FabricInstance } from '../../fabric-api/fabric-processes.js';
 import type { LabBuilder } from '../../fabric-api/lab-builder.js';
+import type { OrchestratorSpec, SlurmSettings } from '../../fabric-api/orchestrator-settings.js';
+import { namedSetting, type ServerSettings } from '../../fabric-api/server-settings.js';
+import { siteTransport } from '../../fabric-api/site-transport.js';
+import type { TransportSettings } from '../../fabric-api/transport-settings.js';
 import { Clock } from './clock.js';
 import { LINUX_CAPABILITIES } from './controls/controls.js';
 import { buildLab } from './lab/build.js';
@@ -69,8 +74,17 @@ export const linuxDriver = {
   schema: fabricSpecSchema,
   labs,
   twin: simulatedTwin,
-  create: (definition: FabricDefinition, _seed: number): Promise<LinuxFabric> =>
-    definition.spec.transport === undefined ? openLab(definition) : openSite(definition),
+  create: async (
+    definition: FabricDefinition,
+    _seed: number,
+    _instance: FabricInstance | undefined,
+    settings: ServerSettings,
+  ): Promise<LinuxFabric> => {
+    const { transport, orchestrator } = definition.spec;
+    const slurm = orchestrator === undefined ? undefined : slurmOf(orchestrator, settings);
+    if (transport === undefined) return openLab(definition, Lab.from(definition), slurm);
+    return openSite(definition, siteTransport(transport, settings), slurm);
+  },
 };
 
 /**
@@ -81,6 +95,7 @@ export const linuxDriver = {
 export async function openLab(
   definition: FabricDefinition,
   lab: Lab = Lab.from(definition),
+  slurmSettings?: SlurmSettings,
 ): Promise<LinuxFabric> {
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
@@ -88,7 +103,7 @@ export async function openLab(
   requireMachine();
   requireUndoOutlivesUs();
   requireUp(definition);
-  const slurm = await openSlurm(definition.spec, lab, jobs);
+  const slurm = slurmSettings && (await openSlurm(slurmSettings, lab, jobs));
   const workload = new LabWorkload(lab, jobs, definition.spec, slurm?.orchestrator);
   const collector = new LabCollector({
     lab,
@@ -107,15 +122,19 @@ export async function openLab(
  * @throws InputError with pointers into the Fabric document
  * @throws EnvironmentError when a device can't be reached, or lacks what it needs
  */
-async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
-  const lab = Lab.from(definition);
-  const { transport, telemetry } = definition.spec;
+async function openSite(
+  definition: FabricDefinition,
+  transport: TransportSettings,
+  slurmSettings: SlurmSettings | undefined,
+): Promise<LinuxFabric> {
+  const lab = Lab.from(definition, transport);
+  const { telemetry } = definition.spec;
   const jobs = jobsOf(definition, lab);
   const clock = new Clock();
   requireRunnable(jobs, lab.topology);
-  requireLogins(transport!);
+  requireLogins(transport);
   const { capabilities: own, withRules } = await surveySite(lab, jobs);
-  const slurm = await openSlurm(definition.spec, lab, jobs);
+  const slurm = slurmSettings && (await openSlurm(slurmSettings, lab, jobs, transport));
   const capabilities = withSlurm(own, slurm);
   const workload = new LabWorkload(lab, jobs, definition.spec, slurm?.orchestrator);
   const collector = new LabCollector({
@@ -126,7 +145,7 @@ async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
     settings: telemetry,
     withRules,
   });
-  const undo = new RemoteUndoTimers(`${transport!.undoFolder}/${lab.name}`);
+  const undo = new RemoteUndoTimers(`${transport.undoFolder}/${lab.name}`);
   const hangUp = (): void => {
     slurm?.hangUp();
     for (const { place } of lab.nodes) {
@@ -135,6 +154,11 @@ async function openSite(definition: FabricDefinition): Promise<LinuxFabric> {
   };
   return new LinuxFabric({ lab, jobs, clock, workload, collector, undo, capabilities, hangUp });
 }
+
+const slurmOf = ({ slurm, ...spec }: OrchestratorSpec, settings: ServerSettings): SlurmSettings => ({
+  ...spec,
+  ...namedSetting(settings, 'slurm', slurm, '/spec/orchestrator/slurm'),
+});
 
 const jobsOf = ({ spec }: FabricDefinition, { topology }: Lab): ReturnType<typeof buildJobs> =>
   buildJobs(spec.jobs, topology, '/spec/jobs');

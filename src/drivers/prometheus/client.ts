@@ -38,7 +38,7 @@ export interface PrometheusSeries {
 export class PrometheusClient {
   private readonly headers: Record<string, string>;
 
-  /** @throws EnvironmentError when the variable that holds the token is not set, or the token is for another server */
+  /** @throws EnvironmentError when the variable that holds the token is not set */
   constructor(
     private readonly settings: Pick<PrometheusSettings, 'url' | 'authorization' | 'timeout' | 'step'>,
     environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -51,13 +51,6 @@ export class PrometheusClient {
       throw new EnvironmentError(
         `the environment variable ${authorization.env}, which holds the token for Prometheus, is not set`,
         `export ${authorization.env}=…`,
-      );
-    }
-    const origin = environment[`${authorization.env}_FOR`];
-    if (origin !== undefined && origin !== new URL(settings.url).origin) {
-      throw new EnvironmentError(
-        `the token in ${authorization.env} is for ${origin} and not for ${new URL(settings.url).origin}`,
-        `${authorization.env}_FOR says so`,
       );
     }
     this.headers.authorization = `${authorization.scheme} ${token}`;
@@ -94,7 +87,10 @@ export class PrometheusClient {
     const { status, text } = await this.post(url, body);
     if (status === 401 || status === 403) {
       const named = this.settings.authorization?.env;
-      const hint = named === undefined ? 'add authorization { env }' : `look at the token in ${named}`;
+      const hint =
+        named === undefined
+          ? 'add authorization { env } to the server’s settings'
+          : `look at the token in ${named}`;
       throw new EnvironmentError(`Prometheus at ${url.origin} refuses access (${status})`, hint);
     }
     const json = jsonOf(text);

@@ -19,7 +19,9 @@ import type {
   KeepsTime,
   RemembersTelemetry,
 } from '../../fabric-api/fabric.js';
+import type { FabricInstance } from '../../fabric-api/fabric-processes.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
+import { namedSetting, type ServerSettings } from '../../fabric-api/server-settings.js';
 import { PrometheusClient } from './client.js';
 import { PrometheusSource } from './source.js';
 
@@ -28,16 +30,25 @@ export const prometheusDriver = {
   summary: 'a real site that is only watched, by the metrics that its Prometheus has',
   schema: fabricSpecSchema,
   watchOnly: true,
-  create: async (definition: FabricDefinition, _seed: number): Promise<PrometheusFabric> => {
+  create: async (
+    definition: FabricDefinition,
+    _seed: number,
+    _instance: FabricInstance | undefined,
+    settings: ServerSettings,
+  ): Promise<PrometheusFabric> => {
     const { spec } = definition;
     if (spec.prometheus === undefined) {
-      const hint = 'as in prometheus: { url: http://prometheus:9090, metrics: […] }';
+      const hint = 'as in prometheus: { server: NAME, metrics: […] }';
       throw InputError.at('/spec/prometheus', 'where its metrics are is missing', hint);
     }
     const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
     const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
-    const client = new PrometheusClient(spec.prometheus);
-    const source = new PrometheusSource(client, spec.prometheus, knownElements(topology, jobs));
+    const { server, ...own } = spec.prometheus;
+    const client = new PrometheusClient({
+      ...own,
+      ...namedSetting(settings, 'prometheus', server, '/spec/prometheus/server'),
+    });
+    const source = new PrometheusSource(client, own, knownElements(topology, jobs));
     return new PrometheusFabric(definition.name, topology, jobs, spec.settings, source);
   },
 };

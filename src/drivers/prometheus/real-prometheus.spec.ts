@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prometheusSchema } from '../../fabric-api/prometheus-settings.js';
 import { PrometheusClient } from './client.js';
 import { PrometheusSource } from './source.js';
+import { prometheusSettings } from './testing/settings.js';
 
 const found = spawnSync('prometheus', ['--version'], { encoding: 'utf8' });
 const why = found.error === undefined ? undefined : 'there is no program prometheus (package prometheus)';
@@ -72,7 +72,7 @@ async function freePort(): Promise<number> {
     await sleep(2500);
     silent = false;
     await sleep(2000);
-    const settings = prometheusSchema.parse({
+    const settings = prometheusSettings({
       url,
       step: '250ms',
       metrics: [
@@ -97,7 +97,7 @@ async function freePort(): Promise<number> {
   });
 
   it('says what is wrong with a query', async () => {
-    const settings = prometheusSchema.parse({
+    const settings = prometheusSettings({
       url,
       metrics: [{ metric: 'port_tx_bytes', query: 'sum(', element: 'port:leaf-1/{device}' }],
     });

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { QUALITY, type Evidence } from '../../model/telemetry/series.js';
-import { prometheusSchema } from '../../fabric-api/prometheus-settings.js';
 import { fabricSpecSchema } from '../../fabric-api/definition.js';
 import { PrometheusClient } from './client.js';
 import { prometheusDriver } from './driver.js';
 import { PrometheusSource } from './source.js';
+import { prometheusSettings, siteServer } from './testing/settings.js';
 
 interface Row {
   metric: Record<string, string>;
@@ -46,7 +46,7 @@ describe('metrics from Prometheus', () => {
   });
 
   const settings = (changes: Record<string, unknown> = {}) =>
-    prometheusSchema.parse({
+    prometheusSettings({
       url,
       step: '1s',
       metrics: [
@@ -186,13 +186,9 @@ describe('metrics from Prometheus', () => {
     serve(LABELS, [[1, '1']]);
     const env = 'FABRICDRILL_PROMETHEUS_SITE';
     const authorization = { env };
-    await read({ authorization }, { [env]: 'secret', [`${env}_FOR`]: url });
+    await read({ authorization }, { [env]: 'secret' });
     expect(asked[0].headers.authorization).toBe('Bearer secret');
     await expect(async () => read({ authorization }, {})).rejects.toThrow(/_SITE.*is not set/);
-    const elsewhere = { [env]: 'secret', [`${env}_FOR`]: 'https://prometheus.site.example' };
-    await expect(async () => read({ authorization }, elsewhere)).rejects.toThrow(
-      /is for https:\/\/prometheus.site/,
-    );
   });
 
   it('that can not be had say why: a wrong query, a refusal, a redirect, nonsense, silence', async () => {
@@ -224,11 +220,11 @@ describe('metrics from Prometheus', () => {
       topology: { builder: 'leaf-spine', leaves: 1, spines: 1, hostsPerLeaf: 2, gpusPerHost: 1 },
       jobs: [{ name: 'llm', gpus: 2, step: { compute: '1s' } }],
       prometheus: {
-        url,
+        server: 'site',
         metrics: [{ metric: 'port_tx_bytes', query: 'x', element: 'port:leaf-1/{device}' }],
       },
     });
-    const fabric = await prometheusDriver.create({ name: 'site', spec }, 1);
+    const fabric = await prometheusDriver.create({ name: 'site', spec }, 1, undefined, siteServer({ url }));
     expect(fabric.describe().capabilities.size).toBe(0);
     const impairment = { type: 'link-cut' as const, link: fabric.describe().topology.links[0].id };
     await expect(fabric.apply('id', impairment)).rejects.toThrow(/"site" is only watched/);
@@ -241,7 +237,7 @@ describe('metrics from Prometheus', () => {
   it.each([
     [{ url: 'ftp://a' }, /http or https/],
     [{ url: 'http://user:secret@a' }, /no user and password/],
-    [{ authorization: { env: 'DATABASE_URL' } }, /begins with FABRICDRILL_PROMETHEUS_/],
+    [{ authorization: { env: 'A-B' } }, /name of an environment variable/],
     [{ step: '1ms' }, /from 100ms/],
     [{ metrics: [] }, /metrics|Too small/],
   ])('settings that can not be meant are refused: %j', (changes, message) => {

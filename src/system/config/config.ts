@@ -17,6 +17,8 @@ export const CONFIG = Symbol('fabricdrill configuration');
 export interface Config {
   /** Absolute folder of the embedded database. */
   home: string;
+  /** Absolute path of the server's own settings: what documents may only name. */
+  settingsFile?: string;
   /** An outside PostgreSQL; undefined means the embedded one. Holds a password: see `hideSecrets`. */
   databaseUrl?: string;
   /** An outside Redis as queue; undefined means PostgreSQL. */
@@ -81,6 +83,7 @@ export function loadConfig(
     path === undefined ? undefined : resolve(workingFolder, path);
   return Object.freeze({
     home: folder(values.FABRICDRILL_HOME) ?? defaultHome(given),
+    settingsFile: folder(values.FABRICDRILL_CONFIG),
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
     serverUrl: values.FABRICDRILL_URL?.replace(/\/+$/, ''),

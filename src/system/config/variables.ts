@@ -56,6 +56,7 @@ const token = z
 
 export const variables = {
   FABRICDRILL_HOME: folder.optional().meta({ example: '/var/lib/fabricdrill' }),
+  FABRICDRILL_CONFIG: folder.optional().meta({ example: '/etc/fabricdrill.yaml' }),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database')
     .optional()
     .meta({ example: 'postgres://drill:secret@db.example:5432/fabricdrill' }),

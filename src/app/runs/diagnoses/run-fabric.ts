@@ -1,6 +1,6 @@
 /** The fabric of a stored run as an operator knows it, without opening it. */
 import { describeFabric } from '../../../drill/examine.js';
-import { experimentFromStored, fabricFromStored } from '../../../documents/stored.js';
+import { experimentFromStored, fabricAsRecorded, withJobs } from '../../../documents/stored.js';
 import type { FabricDocument } from '../../../documents/fabric-document.js';
 import type { Topology } from '../../../model/topology/model.js';
 import type { Job } from '../../../model/workload/job.js';
@@ -13,6 +13,6 @@ export interface RunFabric {
 }
 
 export function fabricOfRun(run: Pick<RunEntity, 'definition' | 'fabricDefinition'>): RunFabric {
-  const document = fabricFromStored(run.fabricDefinition, experimentFromStored(run.definition));
+  const document = withJobs(fabricAsRecorded(run.fabricDefinition), experimentFromStored(run.definition));
   return { document, ...describeFabric(document) };
 }

@@ -6,8 +6,7 @@
  * earlier one has left, and runs depend on each other in nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { loadFabric } from '../../../documents/load.js';
-import { refuseFiles } from '../../../documents/fabric-document.js';
+import { fabricAsRecorded } from '../../../documents/stored.js';
 import { fabricDriver } from '../../../drivers/catalog.js';
 import type { LabBuilder } from '../../../fabric-api/lab-builder.js';
 import { figureValues, type TrainingFigures } from '../../../comparison/figures.js';
@@ -153,7 +152,7 @@ export class GateDrills {
       throw error;
     }
     const { evidence, fabric } = await decodeEvidenceFile(new Uint8Array(bytes));
-    const { topology, jobs } = loadFabric(fabric, refuseFiles).value.spec;
+    const { topology, jobs } = fabricAsRecorded(fabric).spec;
     const placed = buildJobs(jobs, buildTopology(topology), '/spec/jobs');
     return trainingPace(new EvidenceIndex(evidence), placed, injectedNs, evidence.toNs);
   }

@@ -4,8 +4,7 @@
  * A run that told nothing leaves every layer unknown. What only one of the two fabrics tells is kept out of detection.
  */
 import { describeFabric } from '../../../drill/examine.js';
-import { refuseFiles } from '../../../documents/fabric-document.js';
-import { loadFabric } from '../../../documents/load.js';
+import { fabricAsRecorded } from '../../../documents/stored.js';
 import { layerReadings, NO_READINGS } from '../../../scoring/parity/layers.js';
 import { doubtsIn } from '../../../scoring/outcome.js';
 import type { LayerReadings, ParityRun } from '../../../scoring/parity/parity.js';
@@ -61,7 +60,7 @@ async function observed(client: ApiClient, { id }: FinishedRun) {
   const decoded = await decodeEvidenceFile(new Uint8Array(await response.arrayBuffer()));
   const told = new Set(decoded.evidence.series.map(keyOf));
   return {
-    ...describeFabric(loadFabric(decoded.fabric, refuseFiles).value),
+    ...describeFabric(fabricAsRecorded(decoded.fabric)),
     evidence: decoded.evidence,
     told,
   };

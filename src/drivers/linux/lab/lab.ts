@@ -10,6 +10,7 @@ import { listChoices } from '../../../core/nearest.js';
 import { InputError, withPointer } from '../../../core/problem.js';
 import type { FabricDefinition, FabricSettings } from '../../../fabric-api/definition.js';
 import { labSettingsSchema, type LabSettings } from '../../../fabric-api/lab-settings.js';
+import type { TransportSettings } from '../../../fabric-api/transport-settings.js';
 import { peerPort, type Device, type Port, type Topology } from '../../../model/topology/model.js';
 import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { DIALECTS } from '../dialects/catalog.js';
@@ -38,14 +39,17 @@ export class Lab {
   readonly nodes: readonly LabNode[];
   readonly ports: readonly LabPort[];
 
-  /** @throws InputError with pointers into the Fabric document, for what no such lab can be */
-  static from(definition: FabricDefinition): Lab {
+  /**
+   * @param transport of a site, put together with the server's settings
+   * @throws InputError with pointers into the Fabric document, for what no such lab can be
+   */
+  static from(definition: FabricDefinition, transport?: TransportSettings): Lab {
     const { name, spec } = definition;
     const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
     requireTwoTiers(topology);
     const lab = spec.lab ?? labSettingsSchema.parse({});
-    if (spec.transport !== undefined) {
-      return new Lab(name, topology, spec.settings, lab, reachOverSsh(name, topology, spec.transport));
+    if (transport !== undefined) {
+      return new Lab(name, topology, spec.settings, lab, reachOverSsh(name, topology, transport));
     }
     requireOneMachine(topology);
     return new Lab(name, topology, spec.settings, lab, reachHere(name, topology, lab));

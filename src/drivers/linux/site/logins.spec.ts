@@ -1,14 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import { transportSchema } from '../../../fabric-api/transport-settings.js';
+import { serverSettingsSchema } from '../../../fabric-api/server-settings.js';
+import { siteTransport } from '../../../fabric-api/site-transport.js';
+import { transportSchema, type TransportSettings } from '../../../fabric-api/transport-settings.js';
 import { requireLogins } from './logins.js';
 
 const readable = process.execPath;
 const machine = { has: () => true };
-const site = (login: Record<string, unknown>, jump?: Record<string, unknown>) =>
-  transportSchema.parse({
-    ssh: { key: readable, knownHosts: readable },
-    nodes: { 'leaf-1': { host: '192.0.2.1', ...login, ...(jump === undefined ? {} : { jump }) } },
+const site = (login: Record<string, unknown>, jump?: Record<string, unknown>): TransportSettings => {
+  const { ssh } = serverSettingsSchema.parse({
+    ssh: {
+      rack: {
+        ...{ key: readable, knownHosts: readable },
+        hosts: { 'leaf-1': { host: '192.0.2.1', ...login, ...(jump === undefined ? {} : { jump }) } },
+      },
+    },
   });
+  return siteTransport(transportSchema.parse({ ssh: 'rack', nodes: { 'leaf-1': {} } }), {
+    ...{ slurm: {}, prometheus: {}, ssh },
+  });
+};
 
 describe('what logging in to a site needs of this machine', () => {
   it('names the package of a client that is not there', () => {

@@ -1,15 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../../../core/problem.js';
 import { fabricSpecSchema, type FabricDefinition } from '../../../fabric-api/definition.js';
+import { serverSettingsSchema } from '../../../fabric-api/server-settings.js';
+import { siteTransport } from '../../../fabric-api/site-transport.js';
 import { Lab } from '../lab/lab.js';
 import { CommandError, type Place } from '../transport/place.js';
 import { surveySite } from './open.js';
 
 const ports = ['p1', 'p2'];
-const node = (port: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({
-  host: '192.0.2.1',
-  port,
-  ...more,
+const host = (port: number): unknown => ({ host: '192.0.2.1', port });
+const SETTINGS = serverSettingsSchema.parse({
+  ssh: {
+    rack: {
+      ...{ key: '/etc/key', knownHosts: '/etc/known' },
+      hosts: { 'leaf-1': host(1), 'spine-1': host(2), 'host-1': host(3) },
+    },
+  },
 });
 
 const definition = (leaf: Record<string, unknown>): FabricDefinition => ({
@@ -18,19 +24,15 @@ const definition = (leaf: Record<string, unknown>): FabricDefinition => ({
     driver: 'linux',
     topology: { builder: 'leaf-spine', leaves: 1, spines: 1, hostsPerLeaf: 1, gpusPerHost: 1 },
     transport: {
-      ssh: { key: '/etc/key', knownHosts: '/etc/known' },
-      nodes: {
-        'leaf-1': node(1, leaf),
-        'spine-1': node(2),
-        'host-1': node(3, { address: '10.0.1.1/31' }),
-      },
+      ssh: 'rack',
+      nodes: { 'leaf-1': leaf, 'spine-1': {}, 'host-1': { address: '10.0.1.1/31' } },
     },
   }),
 });
 
 /** A lab whose devices answer the survey so. */
 function answering(found: FabricDefinition, answer: (device: string) => string): Lab {
-  const lab = Lab.from(found);
+  const lab = Lab.from(found, siteTransport(found.spec.transport!, SETTINGS));
   for (const one of lab.nodes) {
     const place: Partial<Place> = {
       name: one.name,

@@ -1,7 +1,7 @@
 /**
  * A site: devices that nobody here has built, each reached over SSH as the Fabric document says.
  *
- * Everything about the way is settled here: account, key and jump host of a node are its own or those of all. The fabric's
+ * Everything about the way is settled here: account, key and jump host of a host of the server's settings are its own or those of all. The fabric's
  * run files lie on a disk that the hosts share with this machine. Not modelled: hosts with several NICs in the fabric.
  */
 import { join, relative } from 'node:path';
@@ -9,12 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Device, Topology } from '../../../model/topology/model.js';
-import type {
-  JumpHost,
-  LoginHost,
-  TransportNode,
-  TransportSettings,
-} from '../../../fabric-api/transport-settings.js';
+import type { JumpHost, LoginHost } from '../../../fabric-api/server-settings.js';
+import type { TransportNode, TransportSettings } from '../../../fabric-api/transport-settings.js';
 import { DIALECTS } from '../dialects/catalog.js';
 import { interfaceWord } from '../lab/interface-word.js';
 import type { Reach } from '../lab/parts.js';
@@ -90,21 +86,20 @@ function checkNodes(topology: Topology, { nodes }: TransportSettings): void {
 }
 
 function targetOf(name: string, node: TransportNode, transport: TransportSettings): SshTarget {
-  const { ssh } = transport;
   const login: SshLogin = {
     host: node.host,
-    port: node.port ?? ssh.port,
-    user: node.user ?? ssh.user,
-    key: node.key ?? ssh.key,
-    knownHosts: node.knownHosts ?? ssh.knownHosts,
+    port: node.port ?? transport.port,
+    user: node.user ?? transport.user,
+    key: node.key ?? transport.key,
+    knownHosts: node.knownHosts ?? transport.knownHosts,
   };
-  const jump = node.jump ?? ssh.jump;
+  const jump = node.jump ?? transport.jump;
   return {
     name,
     ...login,
     ...(jump === undefined ? {} : { jump: jumpOf(jump, login) }),
-    sudo: node.sudo ?? ssh.sudo,
-    connectTimeoutS: Math.round(ssh.connectTimeout / 1e9),
+    sudo: node.sudo ?? transport.sudo,
+    connectTimeoutS: Math.round(transport.connectTimeout / 1e9),
     socketFolder: socketFolder(),
     node: transport.node ?? process.execPath,
     install: (program) =>

@@ -7,6 +7,10 @@ it('the orchestrator in docs/real-fabrics.md is one', () => {
   const page = readFileSync(new URL('../../../../docs/real-fabrics.md', import.meta.url), 'utf8');
   const [, text] = /```yaml\n([^`]+?orchestrator:[^`]+?)```/.exec(page)!;
   const { spec } = parse(text) as { spec: { orchestrator: unknown } };
-  const { slurm } = orchestratorSchema.parse(spec.orchestrator);
-  expect(slurm).toMatchObject({ partition: 'training', nodes: { 'host-1': 'h1' }, startWithin: 60e9 });
+  expect(orchestratorSchema.parse(spec.orchestrator)).toMatchObject({
+    slurm: 'training',
+    partition: 'training',
+    nodes: { 'host-1': 'h1' },
+    startWithin: 60e9,
+  });
 });

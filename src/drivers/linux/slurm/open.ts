@@ -7,8 +7,8 @@
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { EnvironmentError, InputError, pointerToken, type InputIssue } from '../../../core/problem.js';
 import type { Job } from '../../../model/workload/job.js';
-import type { FabricSpec } from '../../../fabric-api/definition.js';
 import type { SlurmSettings } from '../../../fabric-api/orchestrator-settings.js';
+import type { TransportSettings } from '../../../fabric-api/transport-settings.js';
 import type { ImpairmentType } from '../../../fabric-api/impairment.js';
 import type { Orchestrator, ScheduledJobs } from '../job/orchestrator.js';
 import type { Lab } from '../lab/lab.js';
@@ -18,7 +18,7 @@ import { SshPlace } from '../transport/ssh-place.js';
 import { SlurmClient, type SlurmNode } from './slurm-client.js';
 import { nodeName, SlurmOrchestrator } from './slurm-orchestrator.js';
 
-const POINTER = '/spec/orchestrator/slurm';
+const POINTER = '/spec/orchestrator';
 const PROGRAMS = ['scontrol', 'sinfo', 'squeue', 'sbatch', 'srun', 'scancel'];
 /** Programs as arguments after the configuration; says which are missing, and whether the configuration is. */
 const PROBE =
@@ -36,17 +36,16 @@ export interface OpenSlurm {
 }
 
 /**
- * @returns undefined for a fabric whose jobs are not Slurm's
+ * @param transport of a site, whose login host is reached as its devices are
  * @throws InputError for hosts, jobs and names that Slurm does not know, or jobs that it could not run
  * @throws EnvironmentError when it can't be reached, or would not let this account drain
  */
 export async function openSlurm(
-  { orchestrator, transport }: FabricSpec,
+  settings: SlurmSettings,
   lab: Lab,
   jobs: readonly Job[],
-): Promise<OpenSlurm | undefined> {
-  if (orchestrator === undefined) return undefined;
-  const { slurm: settings } = orchestrator;
+  transport?: TransportSettings,
+): Promise<OpenSlurm> {
   checkFile(settings, lab, jobs, transport !== undefined);
   const login =
     settings.login === undefined || transport === undefined
@@ -84,10 +83,10 @@ function checkFile(settings: SlurmSettings, lab: Lab, jobs: readonly Job[], hasT
     }));
   if (settings.login !== undefined && !hasTransport) {
     issues.push({
-      pointer: `${POINTER}/login`,
+      pointer: `${POINTER}/slurm`,
       message:
         'the Slurm of a lab is on this machine; a login host is reached as the devices of a transport are',
-      hint: 'leave login out',
+      hint: 'name an entry of the server’s settings without login',
     });
   }
   const taken = new Map<number, string>();
@@ -123,14 +122,14 @@ async function requirePrograms(login: Place, { configuration = '' }: SlurmSettin
   if (missing.length > 0) {
     throw new EnvironmentError(
       `${where} has no ${missing.join(', ')}, by which Slurm is told`,
-      'apt-get install -y --no-install-recommends slurm-client, or give orchestrator.slurm.login',
+      'apt-get install -y --no-install-recommends slurm-client, or give the slurm entry of the server’s settings a login',
     );
   }
   if (lines.length === 0) return;
   throw InputError.at(
-    `${POINTER}/configuration`,
+    `${POINTER}/slurm`,
     `there is no readable file ${configuration} on ${where}`,
-    'give the path of slurm.conf there, or leave it out for the usual one',
+    'correct configuration in the server’s settings (FABRICDRILL_CONFIG), or leave it out for the usual one',
   );
 }
 
@@ -189,7 +188,7 @@ async function requireOperator(client: SlurmClient, login: Place): Promise<void>
   if (account === 'root' || account === slurmUser || hasAccounting) return;
   throw new EnvironmentError(
     `the account ${account} may not drain nodes of this Slurm; ${slurmUser} may`,
-    'run as that account, or give orchestrator.slurm.login its user',
+    'run as that account, or give its user to the login of the server’s settings',
   );
 }
 
@@ -205,7 +204,7 @@ async function checkJobs(
       await asked.wouldTake(index);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      const hint = 'partition and account are those of orchestrator.slurm; each rank takes a whole node';
+      const hint = 'partition and account are those of orchestrator; each rank takes a whole node';
       issues.push({
         pointer: `/spec/jobs/${index}`,
         message: `Slurm would not take the job "${name}": ${error.why}`,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../../../test/support/until.js';
 import { InputError } from '../../../core/problem.js';
-import { transportSchema } from '../../../fabric-api/transport-settings.js';
+import { serverSettingsSchema } from '../../../fabric-api/server-settings.js';
 import { loginPlace } from '../site/reach.js';
 import { RealSshd, whyNoSshd } from '../transport/testing/real-sshd.js';
 import { LocalPlace } from '../transport/place.js';
@@ -149,7 +149,8 @@ const PATIENCE_MS = 30_000;
       const sshd = new RealSshd();
       const { key, knownHosts } = sshd;
       const port = await sshd.listen();
-      const transport = transportSchema.parse({ ssh: { key, knownHosts }, nodes: {} });
+      const { ssh } = serverSettingsSchema.parse({ ssh: { rack: { key, knownHosts, hosts: {} } } });
+      const transport = { ...ssh.rack, nodes: {} };
       const login = loginPlace(transport, { host: '127.0.0.1', port });
       const there = new SlurmClient(login, slurm.environment.SLURM_CONF);
       try {
