@@ -6,17 +6,10 @@
  * that what one adds depends on the other; its share is the mean over both orders (Shapley), and shares add up to one.
  */
 import { describe, expect, it } from '@jest/globals';
-import { jobId } from '../../src/core/elements.js';
-import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { diagnose } from '../../src/diagnosis/index.js';
 import { runCase } from './diagnosis-cases.js';
 import type { CaseRequest, DiagnosisCase } from './diagnosis-cases.js';
-
-/** Ends of all steps of a job, ns. */
-function stepEnds({ evidence }: DiagnosisCase, job: string): number[] {
-  const steps = new EvidenceIndex(evidence).get('job_steps', jobId(job));
-  return steps === undefined ? [] : [...steps.timesNs].slice(1);
-}
+import { stepEnds } from './diagnosis-tally.js';
 
 /** GPU time lost against the run without faults, s summed over GPUs. */
 function lostGpuS(run: DiagnosisCase, calm: DiagnosisCase): number {

@@ -4,12 +4,15 @@
 import { expect } from '@jest/globals';
 import { diagnose } from '../../src/diagnosis/index.js';
 import type { Verdict } from '../../src/diagnosis/index.js';
+import { jobId } from '../../src/core/elements.js';
+import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { runCase } from './diagnosis-cases.js';
 import type { CaseRequest, DiagnosisCase } from './diagnosis-cases.js';
 import { ACCURACY_FAULTS } from './diagnosis-faults.js';
 import type { FaultName } from './diagnosis-faults.js';
 
 export interface Tally {
+  /** Those whose fault cost a job time: one that costs nobody anything has nothing to be explained. */
   cases: number;
   /** The hurt element ranks first. */
   element: number;
@@ -36,6 +39,7 @@ export async function tally(all: readonly CaseRequest[]): Promise<Tally> {
   for (const request of all) {
     const drill = await runCase(request);
     const verdict = diagnose(drill);
+    if (verdict.culprits.length === 0 && !(await costsTime(request, drill))) continue;
     const { element, alone, details, onsetErrorS } = compare(drill, verdict);
     result.cases++;
     result.element += Number(element);
@@ -48,6 +52,25 @@ export async function tally(all: readonly CaseRequest[]): Promise<Tally> {
     }
   }
   return result;
+}
+
+/** Of a minute: what a fault takes in passing and no poll shows. */
+const NOTHING_S = 0.01;
+
+/** Whether a job comes later to its last step than in the same run without the fault. */
+async function costsTime(request: CaseRequest, drill: DiagnosisCase): Promise<boolean> {
+  const calm = await runCase({ ...request, leftOut: request.faults.map((_, index) => index) });
+  return drill.jobs.some(({ name }) => {
+    const [ends, ideal] = [stepEnds(drill, name), stepEnds(calm, name)];
+    const last = Math.min(ends.length, ideal.length) - 1;
+    return last < 0 || (ends[last] - ideal[last]) / 1e9 >= NOTHING_S;
+  });
+}
+
+/** Ends of all steps of a job, ns. */
+export function stepEnds({ evidence }: DiagnosisCase, job: string): number[] {
+  const steps = new EvidenceIndex(evidence).get('job_steps', jobId(job));
+  return steps === undefined ? [] : [...steps.timesNs].slice(1);
 }
 
 function compare({ truth: [truth] }: DiagnosisCase, { culprits }: Verdict) {

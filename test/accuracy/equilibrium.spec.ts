@@ -49,7 +49,7 @@ describe('back-pressure alone', () => {
     const fluid = longRun(network, flows, 1e6, 4e6);
     flows.forEach((_, flow) => expect(relative(found.rate[flow], fluid.rate[flow])).toBeLessThan(0.05));
     fluid.pausedShare.forEach((share, link) =>
-      expect(Math.abs(found.pausedShare[link] - share)).toBeLessThan(0.06),
+      expect(Math.abs(found.pausedShare[link] - share)).toBeLessThan(0.05),
     );
   });
 
