@@ -19,7 +19,6 @@ import { compileProgram, startProgram } from '../support/child-program.js';
 import type { Scorecard } from '../../src/scoring/scorecard.js';
 import { CHECKOUT, Cli } from '../support/cli.js';
 import { yamlOf, type Json } from '../support/definitions.js';
-import { untilQuiet, wasTooBusy } from '../support/lab-cli.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
 
@@ -168,8 +167,8 @@ setInterval(() => undefined, 1000);
     await until(again, 'the second life', PATIENCE_MS);
     const { stderr, exitCode } = await drill.ended;
     const scorecard = JSON.parse(readFileSync(output, 'utf8')) as Scorecard;
-    // a busy machine may miss an objective or disturb the job before the fault; what happened is the same
-    expect(exitCode === 0 || exitCode === 1 || wasTooBusy(scorecard) ? '' : stderr).toBe('');
+    // an objective may be missed; what happened is the same
+    expect(exitCode === 0 || exitCode === 1 ? '' : stderr).toBe('');
     return { scorecard };
   }
 
@@ -184,10 +183,7 @@ setInterval(() => undefined, 1000);
     const faults = [{ ...fault, at: '3s', duration: '9s' }];
     const spec = { ...shipped.spec, fabric: 'lab.yaml', duration: '18s', faults };
     writeFileSync(join(folder, 'drill.yaml'), yamlOf({ ...shipped, spec }));
-    const { scorecard } = await untilQuiet(
-      drilled,
-      (run) => run.scorecard.scores.recovery.metrics.recovered === true,
-    );
+    const { scorecard } = await drilled();
     const { scores, verdict, truth } = scorecard;
     const { time_to_recover_s: recoveredS } = scores.recovery.metrics;
     console.log(

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { cameBack, LabCli } from '../support/lab-cli.js';
+import { LabCli } from '../support/lab-cli.js';
 import { inNamespace, labNamespaces, labTraces, whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs; a drill takes its time
@@ -71,7 +71,7 @@ function kernelNextHops(name: string): number[] {
     cli.experiment('link-down', { at: '4s', hold: '3s', duration }, FAULT, OBJECTIVES);
 
   it('passes with the cure', async () => {
-    const { exitCode, scorecard } = await cli.run(drill('20s'), cured, cameBack);
+    const { exitCode, scorecard } = await cli.run(drill('20s'), cured);
     expect(labTraces(cured, RATE)).toEqual([]);
     const { failed_back: failedBack } = scorecard.scores.recovery.metrics;
     const { reasons } = scorecard;
@@ -80,8 +80,8 @@ function kernelNextHops(name: string): number[] {
   });
 
   it('fails recovery after a flap, and the leaf is named with its kernel routes and the bytes of its uplink, though BGP says that all is well', async () => {
-    const { exitCode, scorecard, lab: flapped } = await cli.runOnNew(drill('20s'), lab(true));
-    stale = flapped;
+    stale = await cli.up(lab(true));
+    const { exitCode, scorecard } = await cli.run(drill('20s'), stale);
     expect(labTraces(stale, RATE)).toEqual([]);
     const { state } = scorecard.run;
     expect({ exitCode, state, why: state === 'failed' ? [] : scorecard.reasons }).toEqual({

@@ -31,37 +31,6 @@ export interface Times {
   duration: string;
 }
 
-/** A drill is tried so often where the machine was too busy for it to prove anything. */
-const MOST_TRIES = 3;
-const SCATTERED = 'the pace of job \\S+ scattered by [^;]*';
-const BUSY = new RegExp(`^the fabric was not healthy before the fault: ${SCATTERED}(; ${SCATTERED})*$`);
-
-/** Whether a drill proved nothing for no other reason than that its machine was too busy for its jobs to keep their pace. */
-export const wasTooBusy = ({ run, reasons }: Pick<Scorecard, 'run' | 'reasons'>): boolean =>
-  run.state === 'inconclusive' && BUSY.test(reasons[0]);
-
-/** Whether the job came back to its pace, and the fabric to its links. */
-export const cameBack = ({ scorecard }: LabRun): boolean => {
-  const { recovered, failed_back: failedBack } = scorecard.scores.recovery.metrics;
-  return recovered === true && failedBack === true;
-};
-
-/**
- * One drill; again, and said so, while its machine was too busy for it to show anything.
- * @param shows what is to be shown: a machine that gets busy after the fault slows a job as a fault would
- */
-export async function untilQuiet<Run extends Pick<LabRun, 'scorecard'>>(
-  drill: () => Promise<Run>,
-  shows: (run: Run) => boolean = () => true,
-): Promise<Run> {
-  for (let tries = 1; ; tries++) {
-    const run = await drill();
-    const isProof = shows(run) && !wasTooBusy(run.scorecard);
-    if (isProof || tries === MOST_TRIES) return run;
-    process.stderr.write(`again, since ${run.scorecard.reasons[0] ?? 'the job did not come back in time'}\n`);
-  }
-}
-
 export class LabCli {
   private readonly built: string[] = [];
 
@@ -100,28 +69,13 @@ export class LabCli {
     return this.write(name, { ...document, spec: { ...document.spec, duration, faults, ...spec } });
   }
 
-  /** As it is typed, without trying again. */
+  /** As it is typed. */
   typed(...args: string[]): Promise<CliResult> {
     return this.cli.runApart(args);
   }
 
-  /**
-   * One drill; again, and said so, where the job was not steady enough before the fault for any verdict.
-   * @param shows what is to be shown: a machine that gets busy after the fault slows a job as a fault would
-   */
-  run(experiment: string, lab: string, shows?: (run: LabRun) => boolean): Promise<LabRun> {
-    return untilQuiet(() => this.once(experiment, lab), shows);
-  }
-
-  /** As `run`, each try on a lab of its own: for one that a drill damages. */
-  async runOnNew(experiment: string, spec: Json): Promise<LabRun & { lab: string }> {
-    return untilQuiet(async () => {
-      const lab = await this.up(spec);
-      return { lab, ...(await this.once(experiment, lab)) };
-    });
-  }
-
-  private async once(experiment: string, lab: string): Promise<LabRun> {
+  /** One drill, once: a lab has the machine to itself, so one that needs a second try is a failure. */
+  async run(experiment: string, lab: string): Promise<LabRun> {
     const args = ['run', experiment, '--fabric', lab, '--confirm', lab, '--output', 'json'];
     const { exitCode, stdout, stderr } = await this.cli.runApart(args);
     if (stdout === '') throw new Error(`run ended with ${exitCode} and no scorecard:\n${stderr}`);
