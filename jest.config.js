@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { ignoredBy } from './test/suites.js';
 
 export default {
   // jest leaves a core free by default, which on two cores would mean one test file at a time
@@ -12,6 +13,7 @@ export default {
   testRegex: '(src|test|bench|migrations)/.*\\.(spec|e2e-spec)\\.ts$',
   moduleFileExtensions: ['ts', 'js', 'json'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testPathIgnorePatterns: ['/node_modules/', ...ignoredBy(process.env.FABRICDRILL_SUITE)],
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   transform: {
     // options: .swcrc

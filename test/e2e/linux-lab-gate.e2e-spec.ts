@@ -1,6 +1,7 @@
 /**
  * The gate between two labs, by the command line and from the file that ships: FRR's default next-hop groups are caught, and
- * the cure passes beside itself. Labs are built and removed by the gate, a new one for each drill.
+ * the cure passes beside itself. Labs are built and removed by the gate, a new one for each drill. Twelve
+ * drills take seven minutes and more: by hand, `npm run test:labs`.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,14 +11,7 @@ import { labName, labNamespaces, whyNoLab } from '../support/linux-lab.js';
 
 // a limit for what hangs: six drills take minutes
 jest.setTimeout(1_200_000);
-const why = whyNotAsked() ?? whyNoLab('gates between labs');
-
-function whyNotAsked(): string | undefined {
-  if (process.env.FABRICDRILL_LAB_GATES === '1') return undefined;
-  const reason = 'twelve drills take seven minutes and more, so they are asked for: FABRICDRILL_LAB_GATES=1';
-  process.stderr.write(`skipped: gates between labs: ${reason}\n`);
-  return reason;
-}
+const why = whyNoLab('gates between labs');
 
 (why === undefined ? describe : describe.skip)('a gate between two labs', () => {
   // names of its own, so that labs of people and of other suites are left alone
