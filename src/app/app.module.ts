@@ -16,6 +16,7 @@ import { useServerSettings } from '../drivers/catalog.js';
 import { MIGRATIONS } from '../../migrations/index.js';
 import { ExperimentEntity } from '../store/documents/experiment.entity.js';
 import { SchemasController } from './experiments/schemas.controller.js';
+import { DRILLS_HERE } from './fabrics/labs.service.js';
 import { FabricEntity } from '../store/documents/fabric.entity.js';
 import type { GateWorkerSettings } from './gates/gate-worker.js';
 import { GAME_DAY_ENTITIES } from './game-days/game-day.entity.js';
@@ -100,8 +101,11 @@ export class AppModule {
           : [workerModule(parts.worker), GatesWorkerModule.forRoot(parts.gates)]),
       ],
       controllers: parts.api ? [SchemasController] : [],
-      providers: [{ provide: CONFIG, useValue: config }],
-      exports: [CONFIG],
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: DRILLS_HERE, useValue: parts.worker !== false },
+      ],
+      exports: [CONFIG, DRILLS_HERE],
     };
   }
 }

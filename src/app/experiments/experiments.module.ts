@@ -2,13 +2,14 @@
 import { Module } from '@nestjs/common';
 import { FabricsController } from '../fabrics/fabrics.controller.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
+import { LabsService } from '../fabrics/labs.service.js';
 import { ExperimentsController } from './experiments.controller.js';
 import { ExperimentsService } from './experiments.service.js';
 import { FaultsController } from './faults.controller.js';
 
 @Module({
   controllers: [ExperimentsController, FabricsController, FaultsController],
-  providers: [ExperimentsService, FabricsService],
+  providers: [ExperimentsService, FabricsService, LabsService],
   exports: [ExperimentsService, FabricsService],
 })
 export class ExperimentsModule {}

@@ -16,6 +16,7 @@ import { fullForm } from '../../model/topology/describe.js';
 import { TOPOLOGY_FORMATS } from '../../model/topology/importers/index.js';
 import { buildTopology, topologySchema, type TopologySource } from '../../model/topology/topology-spec.js';
 import type { FabricEntity } from '../../store/documents/fabric.entity.js';
+import { LabsService } from './labs.service.js';
 import { FabricsService } from './fabrics.service.js';
 
 const listQuery = z.strictObject(pageQuery);
@@ -42,7 +43,10 @@ function fabricView(row: FabricEntity): Record<string, unknown> {
 @ApiTags('fabrics')
 @Controller('v1/fabrics')
 export class FabricsController {
-  constructor(private readonly fabrics: FabricsService) {}
+  constructor(
+    private readonly fabrics: FabricsService,
+    private readonly labs: LabsService,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'stored fabrics, newest first' })
@@ -106,6 +110,32 @@ export class FabricsController {
     return fullForm(buildTopology(topologySchema.parse(spec.topology)));
   }
 
+  @Post(':name/up')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'build the lab that a stored fabric describes, where the drills of this server run',
+  })
+  @ApiResponse({ status: 202, description: 'begun; GET …/lab follows it' })
+  @ApiResponse({ status: 409, description: '`not-a-lab`, or something is being done to it' })
+  up(@Param('name') name: string) {
+    return this.labs.up(fabricName(name));
+  }
+
+  @Post(':name/down')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'remove a lab, or end the paced simulation of a run; the definition stays' })
+  @ApiResponse({ status: 202, description: 'begun; GET …/lab follows it' })
+  @ApiResponse({ status: 404, description: 'there is neither' })
+  down(@Param('name') name: string) {
+    return this.labs.down(fabricName(name));
+  }
+
+  @Get(':name/lab')
+  @ApiOperation({ summary: 'what is done to a lab, and how it ended' })
+  lab(@Param('name') name: string) {
+    return this.labs.state(fabricName(name));
+  }
+
   @Put(':name')
   @ApiOperation({ summary: 'store or replace a fabric; runs keep the one they ran on' })
   @ApiConsumes('application/json', ...YAML_TYPES)
@@ -137,6 +167,12 @@ export class FabricsController {
     response.status(created ? 201 : 200).setHeader('Location', `/v1/fabrics/${fabric.name}`);
     return fabricView(fabric);
   }
+}
+
+/** It becomes the name of a folder. @throws InputError for what no fabric can be called */
+function fabricName(name: string): string {
+  if (nameSchema.safeParse(name).success) return name;
+  throw InputError.at('/name', `"${name}" is no name of a fabric`, 'GET /v1/fabrics lists them');
 }
 
 function oneFabric(body: unknown): Loaded<FabricDocument> {

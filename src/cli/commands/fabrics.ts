@@ -68,7 +68,9 @@ function addLabCommands(fabrics: Command, act: Act): void {
   fabrics
     .command('up')
     .argument('<file>', 'fabric file, or file#name')
-    .description(`build the lab that the file describes and store it (driver ${drivers.join(', ')})`)
+    .description(
+      `build the lab that the file describes, on the server of FABRICDRILL_URL or else here, and store it (driver ${drivers.join(', ')})`,
+    )
     .addHelpText(
       'after',
       examples([

@@ -1,13 +1,15 @@
 /**
  * `fabrics up FILE` and `fabrics down NAME`: labs that a driver builds on this machine.
  *
- * The lab is built here, by this process: it needs the rights of whoever calls it. Its definition is then stored under its
+ * The lab is built where the drill will run: on the server of FABRICDRILL_URL, or here, by this process and with its rights. Its definition is then stored under its
  * name, so that `--fabric NAME` finds it. A lab that is up and could not be stored stays up, and the error says so.
  */
 import { fabricDriver, labBuilders } from '../../drivers/catalog.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { EnvironmentError, InputError, messageOf } from '../../core/problem.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
+import type { LabRemoval } from '../../fabric-api/lab-builder.js';
+import { downOnServer, upOnServer } from '../client/labs.js';
 import type { CommandContext } from '../context.js';
 import { readFabricReference } from '../files/definitions.js';
 import { endProcess } from './fabric-processes.js';
@@ -37,12 +39,17 @@ export async function labUp(file: string, context: CommandContext): Promise<Exit
     );
   }
   const begunMs = performance.now();
+  const { name } = metadata;
+  const progress = (step: string): void => context.note(`${name}: ${step}`);
+  const isThere = context.config.serverUrl !== undefined;
   const lab = await located(document, () =>
-    labs.up({ name: metadata.name, spec }, (step) => context.note(`${metadata.name}: ${step}`)),
+    isThere
+      ? context.withServer((client) => upOnServer(client, name, document.source, progress))
+      : labs.up({ name, spec }, progress),
   );
   const tookS = ((performance.now() - begunMs) / 1000).toFixed(1);
   context.out(`lab ${lab.name} is up after ${tookS} s: ${lab.devices} devices, ${lab.links} links\n`);
-  await store(document.source, lab.name, context);
+  if (!isThere) await store(document.source, lab.name, context);
   context.note(
     `next: ${context.command(`run experiments/link-down.yaml --fabric ${lab.name} --confirm ${lab.name}`)}`,
   );
@@ -68,11 +75,15 @@ async function store(source: unknown, name: string, context: CommandContext): Pr
 }
 
 export async function labDown(name: string, context: CommandContext): Promise<ExitCode> {
+  if (context.config.serverUrl !== undefined) {
+    const removed = await context.withServer((client) => downOnServer(client, name));
+    context.out(removed === null ? `paced simulation ${name}: it has ended\n` : goneLine(name, removed));
+    return EXIT.passed;
+  }
   for (const { labs } of labBuilders()) {
     const removed = await labs.down(name);
     if (removed === undefined) continue;
-    const count = removed.namespaces.length;
-    context.out(`lab ${name} is gone: ${count} namespaces, ${removed.processes} processes\n`);
+    context.out(goneLine(name, removed));
     return EXIT.passed;
   }
   if (await endProcess(name, context)) return EXIT.passed;
@@ -83,6 +94,9 @@ export async function labDown(name: string, context: CommandContext): Promise<Ex
     nearestHint(name, names),
   );
 }
+
+const goneLine = (name: string, { namespaces, processes }: LabRemoval): string =>
+  `lab ${name} is gone: ${namespaces.length} namespaces, ${processes} processes\n`;
 
 async function located<T>(
   document: { locate(issues: InputError['issues']): readonly InputError['issues'][number][] },

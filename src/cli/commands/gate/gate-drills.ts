@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { fabricAsRecorded } from '../../../documents/stored.js';
 import { fabricDriver } from '../../../drivers/catalog.js';
-import type { LabBuilder } from '../../../fabric-api/lab-builder.js';
+import { downOnServer, upOnServer } from '../../client/labs.js';
 import { figureValues, type TrainingFigures } from '../../../comparison/figures.js';
 import type { Execute } from '../../../drill/gate/conduct.js';
 import type { Side } from '../../../drill/gate/gate-input.js';
@@ -64,7 +64,9 @@ export class GateDrills {
     const { name } = metadata;
     const labs = fabricDriver(spec.driver).labs!;
     context.note(`lab ${name} is built`);
-    await labs.up({ name, spec }, () => undefined);
+    const isThere = context.config.serverUrl !== undefined;
+    if (isThere) await upOnServer(this.client, name, sides[task.side].source, () => undefined);
+    else await labs.up({ name, spec }, () => undefined);
     let stays = false;
     try {
       if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
@@ -74,14 +76,14 @@ export class GateDrills {
       throw error;
     } finally {
       if (stays) context.note(`lab ${name} is left as it is, to be looked at`);
-      else await this.remove(name, labs);
+      else await this.remove(() => (isThere ? downOnServer(this.client, name) : labs.down(name)));
     }
   }
 
   /** Nothing is left to revert: a signal waits until the lab is gone. */
-  private async remove(name: string, labs: LabBuilder): Promise<void> {
+  private async remove(down: () => Promise<unknown>): Promise<void> {
     this.input.interrupts.become({ first: () => undefined, second: () => process.exit(EXIT.aborted) });
-    await labs.down(name);
+    await down();
   }
 
   private async drill({ experiment, side, seed }: SideTask): Promise<SideOutcome> {
