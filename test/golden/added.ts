@@ -10,7 +10,7 @@ export interface Addition {
 
 export const ADDED: readonly Addition[] = [
   {
-    where: /^database\/answers[.]json\/.*\/suspendCode$/,
+    where: /^(database\/answers|rest\/schedules)[.]json\/.*\/suspendCode$/,
     why: 'programs are told by a name why a schedule is suspended; the reason is for people',
   },
   {

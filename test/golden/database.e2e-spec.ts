@@ -17,6 +17,7 @@ import { openPaced } from '../../src/drivers/simulated/paced/open-paced.js';
 import { readJournal } from '../../src/drivers/simulated/paced/record.js';
 import type { ConfigurationSnapshot, Fabric } from '../../src/fabric-api/fabric.js';
 import { compileProgram, type ChildProgram } from '../support/child-program.js';
+import type { Json } from '../support/definitions.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -202,5 +203,17 @@ describe('once a worker and the schedules are at work', () => {
     await ended('dark');
     const report = await service.client.get(`${address('dark')}/report`);
     expect(report.status).toBe(200);
+  });
+
+  it.each(['real', 'real-day'])('a tick of %s, which nobody confirmed, suspends it', async (name) => {
+    const [{ id }] = await service.rows<{ id: string }>(
+      `UPDATE schedules SET next_at = now() - interval '1 second', wake_at = now() WHERE name = $1 RETURNING id`,
+      [name],
+    );
+    const show = async (): Promise<Json> => (await service.client.get(`/v1/schedules/${id}`)).body as Json;
+    await until(async () => (await show()).suspendedAt !== null, `the suspension of ${name}`, 5000);
+    expect(await show()).toMatchObject({ suspendCode: 'confirmation-required' });
+    const { body } = await service.client.get(`/v1/schedules/${id}/ticks?outcome=run`);
+    expect(body.data).toEqual([]);
   });
 });
