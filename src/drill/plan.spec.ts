@@ -48,6 +48,16 @@ describe('a plan', () => {
     expect(new Set(targets.map((one) => one[0].id)).size).toBeGreaterThan(1);
   });
 
+  it('has one impairment and one undo for errors that grow', async () => {
+    const params = { variant: 'ramped' };
+    const target = { type: 'link', tier: 'host-leaf', mode: 'one' };
+    const made = await plan({ faults: [{ ...FAULT, kind: 'optic-error', params, target }] });
+    expect(made.faults[0].impairments).toMatchObject([
+      { id: 'optic-error/0', atNs: 10e9, untilNs: 30e9, impairment: { type: 'bit-errors' } },
+    ]);
+    expect(made.undo).toHaveLength(1);
+  });
+
   it('ends as long after the last fault as it began before the first, unless it is told', async () => {
     expect((await plan()).durationNs).toBe(40e9);
     expect((await plan({ duration: '35s' })).durationNs).toBe(35e9);

@@ -6,8 +6,9 @@
  * process that finds an open journal after a crash calls `revertEntry` with what the journal holds.
  */
 import { messageOf } from '../core/problem.js';
-import type { ConfigurationSnapshot, Fabric } from '../fabric-api/fabric.js';
+import type { Fabric } from '../fabric-api/fabric.js';
 import type { Impairment } from '../fabric-api/impairment.js';
+import { mapSettings, sameSetting, settingText, type ConfigurationSnapshot } from '../fabric-api/setting.js';
 
 /** One line of the undo journal, enough for another process to revert. */
 export interface UndoEntry {
@@ -26,20 +27,16 @@ export interface UndoJournal {
   failed(id: string, reason: string): Promise<void>;
 }
 
-/** What is still different after a revert; empty when all is as found. */
+/** What is still different after a revert, in words; empty when all is as found. */
 export function differences(saved: ConfigurationSnapshot, found: ConfigurationSnapshot): string[] {
-  const elements = [...new Set([...Object.keys(saved), ...Object.keys(found)])].sort();
-  return elements.flatMap((element) => {
-    const settings = [
-      ...new Set([...Object.keys(saved[element] ?? {}), ...Object.keys(found[element] ?? {})]),
-    ].sort();
-    return settings
-      .filter((setting) => saved[element]?.[setting] !== found[element]?.[setting])
-      .map(
-        (setting) =>
-          `${element} ${setting} is ${found[element]?.[setting] ?? 'unreadable'}, was ${saved[element]?.[setting] ?? 'absent'}`,
-      );
-  });
+  const keysOf = (...records: object[]): string[] => [...new Set(records.flatMap(Object.keys))].sort();
+  return keysOf(saved, found).flatMap((element) =>
+    keysOf(saved[element] ?? {}, found[element] ?? {}).flatMap((setting) => {
+      const [was, is] = [saved[element]?.[setting], found[element]?.[setting]];
+      if (sameSetting(was, is)) return [];
+      return `${element} ${setting} is ${settingText(is ?? 'unreadable')}, was ${settingText(was ?? 'absent')}`;
+    }),
+  );
 }
 
 /** How often a revert that did not read back clean is tried in all. */
@@ -58,16 +55,14 @@ export async function revertEntry(
   entry: UndoEntry,
   isHeld: IsHeld = () => false,
 ): Promise<string | undefined> {
-  const saved = selectSettings(entry.saved, (element, setting) => !isHeld(element, setting));
+  const unheld = (snapshot: ConfigurationSnapshot): ConfigurationSnapshot =>
+    mapSettings(snapshot, (element, setting, value) => (isHeld(element, setting) ? undefined : value));
   let reason: string | undefined;
   for (let attempt = 0; attempt < REVERT_TRIES; attempt++) {
     try {
       await fabric.revert(entry.id, entry.impairment, entry.saved);
       const found = await fabric.readBack(entry.impairment);
-      const left = differences(
-        saved,
-        selectSettings(found, (element, setting) => !isHeld(element, setting)),
-      );
+      const left = differences(unheld(entry.saved), unheld(found));
       if (left.length === 0) return undefined;
       reason = left.join('; ');
     } catch (error) {
@@ -75,15 +70,6 @@ export async function revertEntry(
     }
   }
   return reason;
-}
-
-function selectSettings(snapshot: ConfigurationSnapshot, keep: IsHeld): ConfigurationSnapshot {
-  return Object.fromEntries(
-    Object.entries(snapshot).map(([element, settings]) => [
-      element,
-      Object.fromEntries(Object.entries(settings).filter(([setting]) => keep(element, setting))),
-    ]),
-  );
 }
 
 /**
@@ -151,17 +137,10 @@ export class Injector {
   private async readOriginal(impairment: Impairment): Promise<ConfigurationSnapshot> {
     const held = [...this.open.values()].map((entry) => entry.saved);
     const found = await this.fabric.readBack(impairment);
-    return Object.fromEntries(
-      Object.entries(found).map(([element, settings]) => [
-        element,
-        Object.fromEntries(
-          Object.entries(settings).map(([setting, value]) => [
-            setting,
-            held.find((saved) => saved[element]?.[setting] !== undefined)?.[element][setting] ?? value,
-          ]),
-        ),
-      ]),
-    );
+    return mapSettings(found, (element, setting, value) => {
+      const first = held.find((saved) => saved[element]?.[setting] !== undefined);
+      return first?.[element][setting] ?? value;
+    });
   }
 
   /** Reverts all that is open, newest first, going on past failures. */

@@ -100,6 +100,16 @@ async function countSteps(plan: Plan): Promise<number> {
 }
 
 describe('a walk that nothing disturbs', () => {
+  it('reads a setting back once before the jobs, once before each apply, and once after each revert', async () => {
+    const plan = planOfCuts([0, 2, 4].map((fromS) => ({ link: LINKS[0], fromS: 1 + fromS, toS: 2 + fromS })));
+    const calls: string[] = [];
+    await walk(plan, (call, when) => {
+      if (when === 'before' && ['readBack', 'apply', 'revert', 'baseline'].includes(call)) calls.push(call);
+    });
+    const once = ['readBack', 'apply', 'revert', 'readBack'];
+    expect(calls).toEqual(['readBack', 'baseline', ...once, ...once, ...once]);
+  });
+
   it('passes the states in order and seals the verdict before the truth is stored', async () => {
     const { states, stored, judgement } = await walk(ONE_CUT);
     expect(states).toEqual([

@@ -28,6 +28,7 @@ import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
 import type { Plan } from './plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
 import type { DrillRecord } from './record.js';
+import { checkReadable } from './readable.js';
 import { Injector, type UndoJournal } from './undo.js';
 import { WorkWatch } from './work-watch.js';
 
@@ -104,9 +105,7 @@ export async function runDrill(input: DrillInput): Promise<Judgement> {
 }
 
 async function preflight(plan: Plan, fabric: Fabric): Promise<void> {
-  for (const fault of plan.faults) {
-    for (const one of fault.impairments) await fabric.readBack(one.impairment);
-  }
+  await checkReadable(plan.faults, fabric);
   // Before the jobs start: what is made ready beside them would be a disturbance of the baseline.
   if (prepares(fabric)) {
     for (const { trigger, atNs, impairments } of plan.faults) {

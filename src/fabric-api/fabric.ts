@@ -10,6 +10,9 @@ import type { Evidence } from '../model/telemetry/series.js';
 import type { Job } from '../model/workload/job.js';
 import type { Topology } from '../model/topology/model.js';
 import type { Impairment, ImpairmentType } from './impairment.js';
+import type { ConfigurationSnapshot } from './setting.js';
+
+export type { ConfigurationSnapshot };
 
 /** What an operator knows about the fabric and the jobs on it; all a diagnoser gets besides evidence. */
 export interface FabricDescription {
@@ -52,19 +55,18 @@ export interface SwitchBuffering {
   freeShare: number;
 }
 
-/** Configuration of elements as read back: `link:…` or `port:…` → setting → value. Sorted keys, plain JSON. */
-export type ConfigurationSnapshot = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
 export interface Fabric {
   describe(): FabricDescription;
   /** Reads the settings that the impairment would change, from the fabric itself, never from a cache of intents. */
   readBack(impairment: Impairment): Promise<ConfigurationSnapshot>;
   /**
+   * Applied in its first level; the fabric goes through the later ones by itself, until it is reverted. An id that is in
+   * place is left as it is.
    * @param holdNs how long it is to last: a real fabric gives the setting back by itself some time after that
    * @throws InputError when the fabric can't apply it; nothing is changed then
    */
   apply(id: string, impairment: Impairment, holdNs?: number): Promise<void>;
-  /** Idempotent, safe for ids never applied; `saved` is what readBack gave before apply. */
+  /** Idempotent, safe for ids never applied; no later level comes after it. `saved` is what readBack gave before apply. */
   revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void>;
   /** Telemetry between two instants of the fabric's clock, ns from the run's start. */
   observe(window: { fromNs: number; toNs: number }): Promise<Evidence>;

@@ -7,6 +7,16 @@
  */
 import { z } from 'zod';
 import { elementName } from '../core/elements.js';
+import {
+  bitErrorRatio,
+  bufferSchema,
+  hashSeedSchema,
+  loadSchema,
+  markingSchema,
+  moveOrderSchema,
+  rateSchema,
+  signalSchema,
+} from './setting.js';
 
 const link = z.string().startsWith('link:').describe('element id of a link');
 const port = z.string().startsWith('port:').describe('element id of a port');
@@ -33,13 +43,13 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     type: z.literal('link-rate'),
     link,
     /** What both ends run at; lower than the rated speed. */
-    rateGbps: z.number().positive(),
+    ...rateSchema.shape,
   }),
   z.strictObject({
     type: z.literal('nic-host-rate'),
     nic,
     /** What the NIC can read from, and write to, its host's memory each way; the ports keep their speed. */
-    rateGbps: z.number().positive(),
+    ...rateSchema.shape,
     /** `receive`: what it takes from the fabric; `send`: what it reads from its host; left out: both. */
     way: z.enum(['receive', 'send']).optional(),
   }),
@@ -48,12 +58,12 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     link,
     /** What this port sends arrives with errors. */
     fromPort: port,
-    /** Before FEC, on the lanes that are hit. */
-    bitErrorRatio: z.number().positive().max(0.5),
-    /** Share of the lanes that are hit. */
-    laneShare: z.number().positive().max(1),
-    /** Where the errors come from, which decides what optical sensors show. */
-    cause: z.enum(['connector', 'laser', 'serdes']),
+    ...signalSchema.shape,
+    /** A profile: what the ratio becomes so long after it was applied, in order of time; left out: it stays. */
+    laterLevels: z
+      .array(z.strictObject({ afterNs: z.number().positive(), bitErrorRatio }))
+      .min(1)
+      .optional(),
   }),
   z.strictObject({
     type: z.literal('compute-slowdown'),
@@ -67,15 +77,8 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     type: z.literal('traffic'),
     /** Names the flows in the undo journal and tells two loads on one receiver apart. */
     name: z.string().min(1),
-    fromNics: z.array(nic).min(1),
     toNic: nic,
-    /** What each sender would send, bounded by its NIC. */
-    rateGbps: z.number().positive(),
-    /** Each sender stops after so many payload bytes; left out: it sends until it is reverted. */
-    bytesPerSender: z.number().positive().optional(),
-    priority: z.int().min(0).max(7),
-    /** QPs of each sender. */
-    queuePairs: z.int().min(1).max(1024),
+    ...loadSchema.shape,
   }),
   z.strictObject({
     type: z.literal('pause-storm'),
@@ -87,26 +90,17 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     type: z.literal('hash-seed'),
     device,
     /** What the device's ECMP hash is seeded with. */
-    seed: z.int().min(0).max(0xffffffff),
+    ...hashSeedSchema.shape,
   }),
   z.strictObject({
     type: z.literal('ecn-marking'),
     device,
-    /** Marking curve of all its egress queues. */
-    kminBytes: z.number().positive(),
-    kmaxBytes: z.number().positive(),
-    /** Probability at kmax, 0..1; 0 never marks. */
-    pmax: z.number().min(0).max(1),
+    ...markingSchema.shape,
   }),
   z.strictObject({
     type: z.literal('pfc-buffer'),
     device,
-    /** False: the device sends no pause, and drops what finds no room. */
-    pfc: z.boolean(),
-    /** Room per port and class for what is under way when a pause is sent; left out, as the next: as it is. */
-    headroomBytes: z.number().min(0).optional(),
-    /** Share of the free buffer that a port may take before it pauses (alpha), > 0. */
-    freeShare: z.number().positive().optional(),
+    ...bufferSchema.shape,
   }),
   z.strictObject({
     /** The scheduler puts nothing more on the host; what runs there goes on, as with Slurm. */
@@ -121,14 +115,7 @@ export const impairmentSchema = z.discriminatedUnion('type', [
     type: z.literal('job-move'),
     job,
     fromHost: device,
-    /** Left out: there is no host to go to, and the job waits. */
-    toHost: device.optional(),
-    /**
-     * `planned`: the job ends its step, writes a checkpoint, stops and goes on from it; `after-loss`: the scheduler has
-     * lost the host, and restarts the job from its last checkpoint; `evict`: the processes on the host are ended at
-     * once, and the others wait for their successors before all load the last checkpoint.
-     */
-    mode: z.enum(['planned', 'after-loss', 'evict']),
+    ...moveOrderSchema.shape,
   }),
 ]);
 
@@ -140,6 +127,21 @@ export interface TimedImpairment {
   impairment: Impairment;
   atNs: number;
   untilNs: number;
+}
+
+/**
+ * What an impairment goes through, each level as an impairment without a profile, and how long after it was applied; the first
+ * comes at 0.
+ */
+export function levelsOf(impairment: Impairment): { afterNs: number; impairment: Impairment }[] {
+  if (impairment.type !== 'bit-errors') return [{ afterNs: 0, impairment }];
+  const { laterLevels = [], ...first } = impairment;
+  return [{ afterNs: 0, bitErrorRatio: first.bitErrorRatio }, ...laterLevels].map(
+    ({ afterNs, bitErrorRatio }) => ({
+      afterNs,
+      impairment: { ...first, bitErrorRatio },
+    }),
+  );
 }
 
 /** The element an impairment acts on. */

@@ -18,27 +18,26 @@ const compile = (params: object, durationNs = 20e9) =>
     random: new Prng(1),
   });
 
-const levels = (params: object) =>
-  compile(params).impairments.map(({ impairment, atNs, untilNs }) => {
-    if (impairment.type !== 'bit-errors') throw new Error(impairment.type);
-    return { ...impairment, atNs, untilNs };
-  });
+/** Its one impairment. */
+const errors = (params: object) => {
+  const [{ impairment, atNs, untilNs }, ...others] = compile(params).impairments;
+  if (impairment.type !== 'bit-errors' || others.length > 0) throw new Error('not one of bit errors');
+  return { ...impairment, atNs, untilNs };
+};
 
 describe('optic-error', () => {
   it('hurts what the lower end sends, by default, and says which way', () => {
     const { truth } = compile({ variant: 'constant', ber: 1e-3 });
-    expect(levels({ variant: 'constant', ber: 1e-3 })).toEqual([
-      {
-        type: 'bit-errors',
-        link: LINK,
-        fromPort: 'port:host-1/nic-0',
-        bitErrorRatio: 1e-3,
-        laneShare: 1,
-        cause: 'connector',
-        atNs: 0,
-        untilNs: 20e9,
-      },
-    ]);
+    expect(errors({ variant: 'constant', ber: 1e-3 })).toEqual({
+      type: 'bit-errors',
+      link: LINK,
+      fromPort: 'port:host-1/nic-0',
+      bitErrorRatio: 1e-3,
+      laneShare: 1,
+      cause: 'connector',
+      atNs: 0,
+      untilNs: 20e9,
+    });
     expect(truth[0]).toMatchObject({
       kind: 'optic-error',
       side: 'cable',
@@ -58,10 +57,18 @@ describe('optic-error', () => {
   });
 
   it('counts lanes that err as their share', () => {
-    expect(levels({ variant: 'constant', badLanes: 1, lanes: 8 })[0].laneShare).toBe(1 / 8);
+    expect(errors({ variant: 'constant', badLanes: 1, lanes: 8 }).laneShare).toBe(1 / 8);
   });
 
-  it('gets worse step by step, in equal times and ratios, and all of it ends at once', () => {
+  it('that ramps is one impairment for each direction', () => {
+    expect(compile({ variant: 'ramped', from: 'both' }).impairments).toHaveLength(2);
+    const { bitErrorRatio, laterLevels } = errors({ variant: 'ramped', fromBer: 1e-6, toBer: 1e-3 });
+    expect(bitErrorRatio).toBe(1e-6);
+    expect(laterLevels).toHaveLength(49);
+    expect(laterLevels![0].afterNs).toBe(20e9 / 50);
+  });
+
+  it('gets worse step by step, in equal times and ratios', () => {
     const growth = fc.record({
       steps: fc.integer({ min: 2, max: 20 }),
       fromBer: fc.double({ min: 1e-8, max: 1e-5, noNaN: true }),
@@ -69,15 +76,18 @@ describe('optic-error', () => {
     });
     fc.assert(
       fc.property(growth, (params) => {
-        const found = levels({ variant: 'stepped', ...params });
+        const { bitErrorRatio, laterLevels, untilNs } = errors({ variant: 'stepped', ...params });
+        const found = [{ afterNs: 0, bitErrorRatio }, ...laterLevels!];
         expect(found).toHaveLength(params.steps);
         expect(found[0].bitErrorRatio / params.fromBer).toBeCloseTo(1, 9);
         expect(found[params.steps - 1].bitErrorRatio / params.toBer).toBeCloseTo(1, 9);
         for (let at = 1; at < found.length; at++) {
-          expect(found[at].atNs).toBeGreaterThan(found[at - 1].atNs);
-          expect(found[at].bitErrorRatio).toBeGreaterThan(found[at - 1].bitErrorRatio);
+          expect(found[at].afterNs).toBeCloseTo((at * untilNs) / params.steps, -1);
+          expect(found[at].bitErrorRatio / found[at - 1].bitErrorRatio).toBeCloseTo(
+            (params.toBer / params.fromBer) ** (1 / (params.steps - 1)),
+            6,
+          );
         }
-        expect(new Set(found.map(({ untilNs }) => untilNs))).toEqual(new Set([20e9]));
       }),
     );
   });

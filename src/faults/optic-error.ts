@@ -117,37 +117,38 @@ export const opticError: FaultKind<OpticErrorParameters> = {
 function compileLink(parameters: OpticErrorParameters, link: Link, context: FaultContext): CompiledFault {
   const { topology, durationNs } = context;
   const ends = parameters.from === 'both' ? (['lower', 'upper'] as const) : [parameters.from];
-  const levels = levelsOf(parameters, durationNs);
+  const [first, ...laterLevels] = levelsOf(parameters, durationNs);
   return {
-    impairments: ends.flatMap((end) =>
-      levels.map(({ ber, atNs }): TimedImpairment => ({
-        impairment: {
-          type: 'bit-errors',
-          link: link.id,
-          fromPort: portId(endPort(topology, link, end)),
-          bitErrorRatio: ber,
-          laneShare: laneShareOf(parameters),
-          cause: parameters.cause,
-        },
-        // Each level adds to those before it, and the worst holds: so there is no clean moment in between.
-        atNs,
-        untilNs: durationNs,
-      })),
-    ),
+    impairments: ends.map((end): TimedImpairment => ({
+      impairment: {
+        type: 'bit-errors',
+        link: link.id,
+        fromPort: portId(endPort(topology, link, end)),
+        bitErrorRatio: first.bitErrorRatio,
+        laneShare: laneShareOf(parameters),
+        cause: parameters.cause,
+        ...(laterLevels.length === 0 ? {} : { laterLevels }),
+      },
+      atNs: 0,
+      untilNs: durationNs,
+    })),
     truth: [truthOf(parameters, link, topology, durationNs)],
   };
 }
 
-function levelsOf(parameters: OpticErrorParameters, durationNs: number): { ber: number; atNs: number }[] {
-  if (parameters.variant === 'constant') return [{ ber: parameters.ber, atNs: 0 }];
+function levelsOf(
+  parameters: OpticErrorParameters,
+  durationNs: number,
+): { afterNs: number; bitErrorRatio: number }[] {
+  if (parameters.variant === 'constant') return [{ afterNs: 0, bitErrorRatio: parameters.ber }];
   const { fromBer, toBer } = parameters;
   const steps = parameters.variant === 'stepped' ? parameters.steps : RAMP_STEPS;
   if (durationNs < steps * 1e6) {
     throw InputError.at('/duration', `${steps} levels of bit errors do not fit`, 'hold the fault longer');
   }
   return Array.from({ length: steps }, (_, step) => ({
-    ber: fromBer * (toBer / fromBer) ** (step / (steps - 1)),
-    atNs: Math.round((durationNs * step) / steps),
+    afterNs: Math.round((durationNs * step) / steps),
+    bitErrorRatio: fromBer * (toBer / fromBer) ** (step / (steps - 1)),
   }));
 }
 

@@ -4,6 +4,7 @@
  */
 import { expect } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import {
   advancesTime,
   keepsTime,
@@ -11,7 +12,8 @@ import {
   type ConfigurationSnapshot,
   type Fabric,
 } from '../../src/fabric-api/fabric.js';
-import type { Impairment } from '../../src/fabric-api/impairment.js';
+import { Injector } from '../../src/drill/undo.js';
+import { levelsOf, type Impairment } from '../../src/fabric-api/impairment.js';
 import { METRICS } from '../../src/model/telemetry/catalog.js';
 
 /** Longest that a call of the contract may take, ms. */
@@ -71,6 +73,90 @@ export async function checkForeignRevert(fabric: Fabric, impairment: Impairment)
   expect(await fabric.readBack(impairment)).toEqual(impaired);
   await fabric.revert('of a third process', impairment, saved);
   expect(await fabric.readBack(impairment)).toEqual(saved);
+}
+
+/** Lets time of a fabric pass, ns. */
+export type PassTime = (ns: number) => Promise<void>;
+
+export const timeOf =
+  (fabric: Fabric): PassTime =>
+  async (ns) => {
+    if (advancesTime(fabric)) await fabric.advance(fabric.nowNs + ns);
+    else await sleep(ns / 1e6);
+  };
+
+const ALL_LEVELS_NS = 4e9;
+const A_WHILE_NS = 0.1e9;
+const LEVEL_WITHIN_NS = 20e9;
+
+async function untilChanged(
+  fabric: Fabric,
+  impairment: Impairment,
+  from: ConfigurationSnapshot,
+  pass: PassTime,
+): Promise<void> {
+  for (let passedNs = 0; isDeepStrictEqual(await fabric.readBack(impairment), from); passedNs += A_WHILE_NS) {
+    if (passedNs > LEVEL_WITHIN_NS) throw new Error('no later level came');
+    await pass(A_WHILE_NS);
+  }
+}
+
+/** A profile comes to its last level by itself, is not begun anew by a second `apply`, and is one thing to revert. */
+export async function checkProfile(fabric: Fabric, profile: Impairment, pass: PassTime): Promise<void> {
+  const before = await fabric.readBack(profile);
+  const last = levelsOf(profile).at(-1)!.impairment;
+  await fabric.apply('last level', last);
+  const worst = await fabric.readBack(profile);
+  await fabric.revert('last level', last, before);
+
+  await fabric.apply('ramp', profile, 60e9);
+  const first = await fabric.readBack(profile);
+  expect(first).not.toEqual(before);
+  expect(first).not.toEqual(worst);
+  await untilChanged(fabric, profile, first, pass);
+  const second = await fabric.readBack(profile);
+  await fabric.apply('ramp', profile, 60e9);
+  expect(await fabric.readBack(profile)).not.toEqual(first);
+  await untilChanged(fabric, profile, second, pass);
+  await pass(ALL_LEVELS_NS);
+  expect(await fabric.readBack(profile)).toEqual(worst);
+  await fabric.revert('ramp', profile, before);
+  expect(await fabric.readBack(profile)).toEqual(before);
+}
+
+/** Reverted before its last level, by the drill or with all that an aborted one has in place: no later level comes. */
+export async function checkProfileCutShort(
+  fabric: Fabric,
+  profile: Impairment,
+  pass: PassTime,
+): Promise<void> {
+  const before = await fabric.readBack(profile);
+  const journal: string[] = [];
+  const note =
+    (what: string) =>
+    async (entry: string | { id: string }): Promise<void> =>
+      void journal.push(`${what} ${typeof entry === 'string' ? entry : entry.id}`);
+  const injector = new Injector(fabric, {
+    ...{
+      intend: note('intend'),
+      applied: note('applied'),
+      verified: note('verified'),
+      failed: note('failed'),
+    },
+  });
+  const signal = new AbortController().signal;
+  for (const end of [() => injector.revert('reverted'), () => injector.revertAll()]) {
+    const id = journal.length === 0 ? 'reverted' : 'aborted';
+    await injector.apply(id, 'f', profile, signal, 60e9);
+    await untilChanged(fabric, profile, await fabric.readBack(profile), pass);
+    expect((await end()) ?? []).toEqual([]);
+    expect(await fabric.readBack(profile)).toEqual(before);
+  }
+  await pass(ALL_LEVELS_NS);
+  expect(await fabric.readBack(profile)).toEqual(before);
+  expect(journal).toEqual(
+    ['reverted', 'aborted'].flatMap((id) => [`intend ${id}`, `applied ${id}`, `verified ${id}`]),
+  );
 }
 
 /** Settings of all these impairments. */

@@ -7,12 +7,27 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FABRIC_DRIVERS, openFabric } from '../../src/drivers/catalog.js';
 import { DRIVER_NAMES, fabricSpecSchema, type FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
-import { impairedElement, impairmentSchema, type ImpairmentType } from '../../src/fabric-api/impairment.js';
+import {
+  impairedElement,
+  impairmentSchema,
+  levelsOf,
+  type ImpairmentType,
+} from '../../src/fabric-api/impairment.js';
 import { InputError } from '../../src/core/problem.js';
 import { labDefinition, labDown, labUp, whyNoLab } from '../support/linux-lab.js';
-import { checkForeignRevert, checkObservation, checkRoundTrip, everything, inTime } from './checks.js';
+import {
+  checkForeignRevert,
+  checkObservation,
+  checkProfile,
+  checkProfileCutShort,
+  checkRoundTrip,
+  everything,
+  inTime,
+  timeOf,
+  type PassTime,
+} from './checks.js';
 import { brokenDevices } from './broken-devices.js';
-import { SAMPLES, SMALLEST } from './samples.js';
+import { PROFILE, SAMPLES, SMALLEST } from './samples.js';
 
 interface Subject {
   driver: string;
@@ -117,6 +132,14 @@ describe.each(subjects)('fabric driver $driver', ({ driver, definition, up, down
     },
   );
 
+  here('a profile is gone through level by level, as one impairment', async () => {
+    if (can(PROFILE.type)) await checkProfile(inTime(fabric), PROFILE, timeOf(fabric));
+  });
+
+  here('a profile that is cut short leaves nothing that comes later', async () => {
+    if (can(PROFILE.type)) await checkProfileCutShort(inTime(fabric), PROFILE, timeOf(fabric));
+  });
+
   // the devices of a lab can be told in another way than the fabric believes; a simulated one has none
   if (driver === 'linux') {
     describe('on devices that are broken', () => brokenDevices(definition, here));
@@ -153,6 +176,34 @@ describe('the checks catch an adapter', () => {
 
   it('that leaves what another process had applied', async () => {
     await expect(checkForeignRevert(broken({ revert: nothing }), known)).rejects.toThrow(/toEqual/);
+  });
+
+  it('that forgets the later levels of a profile', async () => {
+    const apply: Fabric['apply'] = (id, impairment) => real.apply(id, levelsOf(impairment)[0].impairment);
+    await expect(checkProfile(broken({ apply }), PROFILE, timeOf(real))).rejects.toThrow(
+      'no later level came',
+    );
+  });
+
+  it('that begins a profile anew when it is told twice', async () => {
+    const apply: Fabric['apply'] = async (id, impairment, holdNs) => {
+      await real.revert(id, impairment, { [PROFILE.fromPort]: { signal: 'clean' } });
+      await real.apply(id, impairment, holdNs);
+    };
+    await expect(checkProfile(broken({ apply }), PROFILE, timeOf(real))).rejects.toThrow(/not\.toEqual/);
+  });
+
+  it('that lets later levels come after a revert', async () => {
+    const reverted: string[] = [];
+    const revert: Fabric['revert'] = async (id, impairment, saved) => {
+      await real.revert(id, impairment, saved);
+      reverted.push(id);
+    };
+    const pass: PassTime = async (ns) => {
+      if (reverted.includes('aborted')) await real.apply('a level that was under way', PROFILE);
+      await timeOf(real)(ns);
+    };
+    await expect(checkProfileCutShort(broken({ revert }), PROFILE, pass)).rejects.toThrow(/toEqual/);
   });
 
   it('that reverts only what it remembers to have applied', async () => {

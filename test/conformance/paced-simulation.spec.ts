@@ -13,14 +13,31 @@ import { createSimulatedFabric } from '../../src/drivers/simulated/create-simula
 import { openPaced } from '../../src/drivers/simulated/paced/open-paced.js';
 import type { PacedFabric } from '../../src/drivers/simulated/paced/paced-fabric.js';
 import { PacedProcesses } from '../../src/drivers/simulated/paced/processes.js';
-import type { JournalLine } from '../../src/drivers/simulated/paced/record.js';
+import {
+  folderOf,
+  makeFolder,
+  readJournal,
+  readRecord,
+  RECORD_FORMAT,
+  writeJournal,
+  writeRecord,
+  type JournalLine,
+} from '../../src/drivers/simulated/paced/record.js';
 import { EnvironmentError, InputError } from '../../src/core/problem.js';
 import { compileProgram, type ChildProgram } from '../support/child-program.js';
 import { fabricDocument } from '../support/definitions.js';
 import { bytesOf } from '../support/simulated-fabric.js';
 import { until } from '../support/until.js';
-import { checkForeignRevert, checkObservation, checkRoundTrip, inTime } from './checks.js';
-import { SAMPLES, SMALLEST } from './samples.js';
+import {
+  checkForeignRevert,
+  checkObservation,
+  checkProfile,
+  checkProfileCutShort,
+  checkRoundTrip,
+  inTime,
+  timeOf,
+} from './checks.js';
+import { PROFILE, SAMPLES, SMALLEST } from './samples.js';
 
 const SMALL = fabricDocument('small').spec as object;
 const FASTEST = 1000;
@@ -101,6 +118,9 @@ describe('a paced simulation', () => {
       await checkForeignRevert(withOwnIds(fabric, type), known);
       for (const wrong of unknown) await expect(fabric.apply('wrong', wrong)).rejects.toThrow(InputError);
     }
+    const own = withOwnIds(fabric, 'profile');
+    await checkProfile(own, PROFILE, timeOf(fabric));
+    await checkProfileCutShort(own, PROFILE, timeOf(fabric));
     await checkObservation(fabric);
   });
 
@@ -170,6 +190,50 @@ describe('a paced simulation', () => {
       expect.objectContaining({ did: 'reverted', id: 'held', by: 'lease' }),
       expect.objectContaining({ did: 'ended', by: 'nobody held its lease any more' }),
     ]);
+  });
+
+  it('comes to no later level when its driver is killed in the midst of a profile', async () => {
+    const instance = randomUUID();
+    const killed = await open(SMALLEST, { instance, leaseMs: 1500, abandonedMs: 600_000 });
+    const before = await killed.readBack(PROFILE);
+    await killed.startJobs();
+    await killed.apply('ramp', PROFILE, 60e9);
+    await killed.advance(1.5e9);
+    expect(await killed.readBack(PROFILE)).toEqual({
+      [PROFILE.fromPort]: { signal: expect.objectContaining({ bitErrorRatio: 3e-3 }) },
+    });
+    killed.release();
+    await until(async () => (await shown(instance))!.inPlace?.length === 0, 'the end of the lease');
+    const next = await open(SMALLEST, { instance });
+    await next.advance(6e9);
+    expect(await next.readBack(PROFILE)).toEqual(before);
+    await next.revert('ramp', PROFILE, before);
+    expect(await next.readBack(PROFILE)).toEqual(before);
+    expect(logOf(instance).filter(({ id }) => id === 'ramp')).toEqual([
+      expect.objectContaining({ did: 'intends', impairment: PROFILE, saved: before }),
+      expect.objectContaining({ did: 'applied' }),
+      expect.objectContaining({ did: 'reverted', by: 'lease' }),
+      expect.objectContaining({ did: 'reverted' }),
+    ]);
+  });
+
+  it('whose record is of a later format is not touched', async () => {
+    const instance = randomUUID();
+    await open(SMALLEST, { instance });
+    const own = folderOf(folder, instance);
+    const record = readRecord(own)!;
+    writeRecord(own, { ...record, format: RECORD_FORMAT + 1, version: '9.0.0' });
+    await expect(open(SMALLEST, { instance })).rejects.toThrow(/started by a later version \(9\.0\.0\)/);
+    writeRecord(own, record);
+  });
+
+  it('is read where an earlier version wrote its journal in sentences', () => {
+    const own = makeFolder(folder, randomUUID());
+    const saved = { 'port:a/p1': { signal: 'bit errors 0.0011 on 1 of the lanes, connector' } };
+    const line = { at: '2026-11-01T00:00:00Z', nowNs: 0, did: 'intends', id: 'one', saved } as const;
+    writeJournal(own, line);
+    const typed = { bitErrorRatio: 0.0011, laneShare: 1, cause: 'connector' };
+    expect(readJournal(own)).toEqual([{ ...line, saved: { 'port:a/p1': { signal: typed } } }]);
   });
 
   it('reverts by itself what stays longer than was said', async () => {

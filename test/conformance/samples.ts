@@ -33,6 +33,17 @@ const ERRORS = {
   laneShare: 0.5,
   cause: 'connector',
 } as const;
+/** Worse twice, each time visibly on any fabric; the last level comes long after, for what ends before it. */
+export const PROFILE = {
+  ...ERRORS,
+  fromPort: 'port:leaf-1/p2',
+  bitErrorRatio: 2e-3,
+  laterLevels: [
+    { afterNs: 1e9, bitErrorRatio: 3e-3 },
+    { afterNs: 2e9, bitErrorRatio: 4e-3 },
+    { afterNs: 3e9, bitErrorRatio: 5e-3 },
+  ],
+} as const satisfies Impairment;
 const LOAD = { type: 'traffic', name: 'load', rateGbps: 0.02, priority: 3, queuePairs: 2 } as const;
 const MARKING = { type: 'ecn-marking', kminBytes: 5000, kmaxBytes: 20_000, pmax: 1 } as const;
 const MOVE = { type: 'job-move', mode: 'after-loss' } as const;

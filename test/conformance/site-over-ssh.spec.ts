@@ -18,8 +18,8 @@ import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { drillLab } from '../support/lab-drill.js';
 import { whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
-import { checkForeignRevert, checkRoundTrip } from './checks.js';
-import { LINK, SAMPLES, SMALLEST } from './samples.js';
+import { checkForeignRevert, checkProfile, checkProfileCutShort, checkRoundTrip, timeOf } from './checks.js';
+import { LINK, PROFILE, SAMPLES, SMALLEST } from './samples.js';
 import { siteOverSsh, type SiteOverSsh } from './site-over-ssh.js';
 
 const why = whyNoSshd() ?? whyNoLab('the driver linux over SSH');
@@ -53,6 +53,11 @@ const SPEC = {
     'applies %s, reads it back and reverts it, each as often as one likes',
     (type) => checkRoundTrip(fabric, SAMPLES[type].known),
   );
+
+  it('goes through a profile level by level, and leaves nothing of one that is cut short', async () => {
+    await checkProfile(fabric, PROFILE, timeOf(fabric));
+    await checkProfileCutShort(fabric, PROFILE, timeOf(fabric));
+  });
 
   it('reverts what another process had applied to the saved state', () =>
     checkForeignRevert(fabric, SAMPLES.blackhole.known));

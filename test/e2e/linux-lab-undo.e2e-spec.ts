@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openFabric } from '../../src/drivers/catalog.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';
@@ -14,6 +15,7 @@ import { identityOf } from '../../src/system/process-identity.js';
 import { compileProgram, startProgram, type ChildProgram } from '../support/child-program.js';
 import { inNamespace, labDefinition, labDown, labNamespaces, labUp, whyNoLab } from '../support/linux-lab.js';
 import { until } from '../support/until.js';
+import { PROFILE } from '../conformance/samples.js';
 
 const why = whyNoLab('undo on a lab of Linux namespaces');
 
@@ -96,6 +98,22 @@ setInterval(() => undefined, 1000);
       () => !inDevice('spine-1', 'nft', 'list', 'tables').includes('loss_p1'),
       'the end of the losses',
     );
+  });
+
+  it('is as it was when the lease ends, though the drill was killed in the midst of a profile', async () => {
+    const fabric = await open();
+    const before = await fabric.readBack(PROFILE);
+    await killedAfter(12e9, PROFILE);
+    const during = await fabric.readBack(PROFILE);
+    expect(during).not.toEqual(before);
+    // levels are turned by the drill: none comes after it
+    await sleep(2500);
+    expect(await fabric.readBack(PROFILE)).toEqual(during);
+    await until(
+      async () => JSON.stringify(await fabric.readBack(PROFILE)) === JSON.stringify(before),
+      'the end of the errors',
+    );
+    await fabric.close();
   });
 
   it('keeps a port down that was down before the drill', async () => {

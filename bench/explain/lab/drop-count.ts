@@ -59,9 +59,8 @@ export class DropCounter {
 
   private async probability(): Promise<number> {
     const { fromPort } = this.impairment;
-    const signal = (await this.fabric.readBack(this.impairment))[fromPort]?.signal ?? '';
-    const [, frames, of] = /^damages (\d+) of (\d+) frames$/.exec(signal) ?? [];
-    return Number(frames) / Number(of);
+    const signal = (await this.fabric.readBack(this.impairment))[fromPort]?.signal;
+    return typeof signal === 'object' ? Number(signal.damagedFrameRatio) : NaN;
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   FabricDescription,
 } from '../../fabric-api/fabric.js';
 import { impairedElement, type Impairment, type ImpairmentType } from '../../fabric-api/impairment.js';
+import { settingText } from '../../fabric-api/setting.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import type { Plan, PlannedImpairment } from '../plan.js';
 
@@ -77,7 +78,8 @@ export class FakeFabric implements Fabric, AdvancesTime {
     const element = impairedElement(impairment);
     const holders = this.holders.get(element);
     holders?.delete(id);
-    if ((holders?.size ?? 0) === 0) this.settings.set(element, saved[element]?.cable ?? 'connected');
+    if ((holders?.size ?? 0) === 0)
+      this.settings.set(element, settingText(saved[element]?.cable ?? 'connected'));
     this.reverted.push(id);
     this.step('revert', 'after');
   }

@@ -2,11 +2,12 @@
  * The fabric contract over Linux network stacks: namespaces of this host, with FRR on the switches and real jobs.
  *
  * Before a setting is turned, a timer is armed where it is turned, which gives it back when the lease ends; it is proved by
- * reading back, and disarmed once the setting has been given back in the ordinary way. Impairments that turn one knob
- * are kept apart as on the simulated fabric: the worst of them holds, and lifting one never lifts another.
+ * reading back, and disarmed once the setting has been given back in the ordinary way. A profile is one impairment with one
+ * timer: its later levels are turned here, when they are due.
  */
-import { EnvironmentError, InputError, messageOf } from '../../core/problem.js';
+import { EnvironmentError, messageOf } from '../../core/problem.js';
 import { ownIdentity } from '../../system/process-identity.js';
+import { through, Turnstile } from '../../system/turnstile.js';
 import type { Evidence } from '../../model/telemetry/series.js';
 import type { Job } from '../../model/workload/job.js';
 import type {
@@ -18,16 +19,19 @@ import type {
   RunsWorkload,
   TracesPaths,
 } from '../../fabric-api/fabric.js';
-import type { Impairment, ImpairmentType } from '../../fabric-api/impairment.js';
+import { levelsOf, type Impairment, type ImpairmentType } from '../../fabric-api/impairment.js';
+import { keyOf, Override, savedValue } from '../../fabric-api/overrides.js';
+import { sameSetting, settingText, type SettingValue } from '../../fabric-api/setting.js';
 import type { Clock } from './clock.js';
 import { knobsOf } from './controls/controls.js';
-import { keyOf, type Knob } from './controls/knob.js';
+import type { Knob } from './controls/knob.js';
 import type { Scheduler } from './controls/scheduler-knobs.js';
 import { HEADER_BYTES, type Lab } from './lab/lab.js';
 import { requireMachine } from './lab/requirements.js';
 import { jobsByElement, type JobFlow } from './lab/crossing.js';
 import { quoteCommand, quoteWord } from './undo/shell.js';
 import { preferThisSession } from './priority.js';
+import { Profiles, type Level } from './profiles.js';
 import { TimerActedError, type UndoKeeper } from './undo/timers.js';
 
 /** The jobs of a lab, as far as the fabric has to do with them. */
@@ -63,12 +67,6 @@ export interface LinuxFabricParts {
   hangUp?: () => void;
 }
 
-/** A knob that impairments hold: where it stood before, and what each of them wants. */
-interface Hold {
-  before: string;
-  wanted: Map<string, string>;
-}
-
 /** Hosts, switches and whatever else runs share the cores of one machine: 1 to 8 % were measured, by its load. */
 const PACE_NOISE = 0.1;
 /** A plan asks for every link in turn: the kernels are asked once for all of them. */
@@ -77,7 +75,10 @@ const CROSSING_HOLDS_MS = 1000;
 const DEFAULT_HOLD_NS = 60e9;
 
 export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, TracesPaths {
-  private readonly holds = new Map<string, Hold>();
+  private readonly overrides = new Map<string, Override>();
+  private readonly profiles = new Profiles();
+  /** A level that is due and what a drill does meanwhile must not turn one knob at the same time. */
+  private readonly turning = new Turnstile(1);
   private readonly lifted = new Set<string>();
   /** By knob: what takes back that it is ready. */
   private readonly ready = new Map<string, () => Promise<void>>();
@@ -85,6 +86,8 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   private readonly turned = new Map<string, number>();
   /** Impairments that a timer has ended before their time. */
   private readonly endedEarly: string[] = [];
+  /** Later levels that could not be turned, and why. */
+  private readonly unturned: string[] = [];
   private crossing: { askedMs: number; jobs: Promise<Map<string, string[]>> } | undefined;
   private stepBack: () => void = () => undefined;
   private giveUp: () => void = () => undefined;
@@ -155,7 +158,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   }
 
   async readBack(impairment: Impairment): Promise<ConfigurationSnapshot> {
-    const snapshot: Record<string, Record<string, string>> = {};
+    const snapshot: Record<string, Record<string, SettingValue>> = {};
     const knobs = this.knobsOf(impairment);
     const values = await Promise.all(knobs.map((knob) => knob.read()));
     knobs.forEach(({ element, setting }, index) => {
@@ -167,55 +170,84 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   async apply(id: string, impairment: Impairment, holdNs = DEFAULT_HOLD_NS): Promise<void> {
     this.checkOpen();
     const leaseS = this.leaseS(holdNs);
-    const knobs = this.knobsOf(impairment, leaseS);
+    const [first, ...later] = levelsOf(impairment).map(({ afterNs, impairment: level }) => ({
+      afterNs,
+      knobs: this.knobsOf(level, leaseS),
+    }));
+    const beganMs = await through([this.turning], () => this.begin(id, first.knobs, leaseS));
+    if (beganMs === undefined || later.length === 0) return;
+    const levels = later.map(({ afterNs, knobs }): Level => ({
+      afterNs,
+      enter: (signal) =>
+        through([this.turning], async () => {
+          if (!signal.aborted) await this.want(id, knobs);
+        }),
+    }));
+    this.profiles.start(id, levels, beganMs, (error) => {
+      if (error instanceof TimerActedError) this.endedEarly.push(id);
+      else this.unturned.push(`${id}: ${messageOf(error)}`);
+    });
+  }
+
+  /** @returns when it began to be turned, by `performance.now()`; undefined where it is in place already */
+  private async begin(id: string, knobs: readonly Knob[], leaseS: number): Promise<number | undefined> {
     await this.checkForeignTimers(knobs);
-    const holds = await Promise.all(
+    const overrides = await Promise.all(
       knobs.map(
-        async (knob): Promise<Hold> =>
-          this.holds.get(keyOf(knob)) ?? { before: await knob.read(), wanted: new Map<string, string>() },
+        async (knob) => this.overrides.get(keyOf(knob)) ?? new Override(await knob.read(), knob.worse),
       ),
     );
-    await this.armTimers(knobs, holds, leaseS);
+    await this.armTimers(knobs, overrides, leaseS);
+    if (overrides.every((override) => override.has(id))) return undefined;
     await Promise.all(knobs.map((knob) => this.makeReady(knob)));
+    knobs.forEach((knob, index) => this.overrides.set(keyOf(knob), overrides[index]));
     this.lifted.delete(id);
     this.turned.set(id, this.clockNs());
+    const beganMs = performance.now();
+    await this.want(id, knobs);
+    return beganMs;
+  }
+
+  /** What holds already is not told again. */
+  private async want(id: string, knobs: readonly Knob[]): Promise<void> {
     await Promise.all(
-      knobs.map(async (knob, index) => {
-        const hold = holds[index];
-        const now = hold.wanted.size === 0 ? undefined : worstOf(knob, hold);
-        hold.wanted.set(id, knob.impaired);
-        this.holds.set(keyOf(knob), hold);
-        // What holds already need not be told again: a ramp of errors has fifty impairments.
-        if (worstOf(knob, hold) !== now) await this.turn(knob, hold);
+      knobs.map(async (knob) => {
+        const override = this.overrides.get(keyOf(knob))!;
+        const now = override.isHeld ? override.value : undefined;
+        override.want(id, knob.impaired);
+        if (!sameSetting(override.value, now)) await this.turn(knob, override);
       }),
     );
   }
 
   /** To what hurts most of what is wanted, under the eyes of its timer where commands on the device are all it takes. */
-  private async turn(knob: Knob, hold: Hold): Promise<void> {
-    const value = worstOf(knob, hold);
+  private async turn(knob: Knob, { value, before }: Override): Promise<void> {
     if (!knob.byCommands) return knob.write(value);
-    const undo = { setting: keyOf(knob), node: knob.node, steps: knob.undo(hold.before) };
+    const undo = { setting: keyOf(knob), node: knob.node, steps: knob.undo(before) };
     await this.parts.undo.turn(undo, knob.undo(value));
     // A device that says OK and does nothing would pass every drill.
-    if (value === hold.before || (await knob.read()) !== hold.before) return;
+    if (sameSetting(value, before) || !sameSetting(await knob.read(), before)) return;
     throw new EnvironmentError(
-      `${knob.node.name} took the order to set ${knob.setting} of ${knob.element} to ${value}, and did not`,
+      `${knob.node.name} took the order to set ${knob.setting} of ${knob.element} to ${settingText(value)}, and did not`,
       'does another program hold its configuration? no fault is in place there',
     );
   }
 
   /** All of them, or none that was not armed before. */
-  private async armTimers(knobs: readonly Knob[], holds: readonly Hold[], leaseS: number): Promise<void> {
+  private async armTimers(
+    knobs: readonly Knob[],
+    overrides: readonly Override[],
+    leaseS: number,
+  ): Promise<void> {
     try {
       await Promise.all(
         knobs.map((knob, index) => {
-          const steps = knob.undo(holds[index].before);
+          const steps = knob.undo(overrides[index].before);
           return this.parts.undo.arm({ setting: keyOf(knob), node: knob.node, steps }, leaseS, ownIdentity());
         }),
       );
     } catch (error) {
-      for (const knob of knobs.filter((one) => !this.holds.has(keyOf(one)))) {
+      for (const knob of knobs.filter((one) => !this.overrides.has(keyOf(one)))) {
         // One that could not be armed has mostly lost its device: why it failed is what must be told.
         await Promise.resolve(this.parts.undo.disarm(keyOf(knob), knob.node)).catch(() => undefined);
       }
@@ -227,30 +259,31 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     this.checkOpen();
     const knobs = this.knobsOf(impairment);
     if (this.lifted.has(id)) return;
-    await Promise.all(knobs.map((knob) => this.lift(id, knob, saved)));
+    await this.profiles.stop(id);
+    await through([this.turning], () => Promise.all(knobs.map((knob) => this.lift(id, knob, saved))));
     this.lifted.add(id);
   }
 
   private async lift(id: string, knob: Knob, saved: ConfigurationSnapshot): Promise<void> {
     const key = keyOf(knob);
-    const hold = this.holds.get(key);
-    if (hold === undefined) {
+    const override = this.overrides.get(key);
+    if (override === undefined) {
       await giveBack(knob, savedValue(knob, saved));
       await this.parts.undo.disarm(key, knob.node);
       return;
     }
-    const now = worstOf(knob, hold);
-    hold.wanted.delete(id);
-    if (hold.wanted.size > 0) {
-      if (worstOf(knob, hold) === now) return;
-      await this.turn(knob, hold).catch((error: unknown) => {
+    const now = override.value;
+    override.drop(id);
+    if (override.isHeld) {
+      if (sameSetting(override.value, now)) return;
+      await this.turn(knob, override).catch((error: unknown) => {
         if (!(error instanceof TimerActedError)) throw error;
         this.endedEarly.push(id);
       });
       return;
     }
-    await giveBack(knob, hold.before);
-    this.holds.delete(key);
+    await giveBack(knob, override.before);
+    this.overrides.delete(key);
     this.ready.delete(key);
     if (await this.parts.undo.disarm(key, knob.node)) this.endedEarly.push(id);
   }
@@ -262,6 +295,12 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
         'was the machine asleep or overloaded? run it again',
       );
     }
+    if (this.unturned.length > 0) {
+      throw new EnvironmentError(
+        `a later level could not be set, so the drill is none: ${this.unturned.join('; ')}`,
+        'does the device answer? run it again',
+      );
+    }
     return this.parts.collector.evidence(window.fromNs, window.toNs);
   }
 
@@ -270,6 +309,7 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
     this.closed = true;
     const { collector, workload } = this.parts;
     try {
+      await this.profiles.stopAll();
       await Promise.all([...this.ready.values()].map((takeBack) => takeBack()));
       if (this.started) await Promise.all([workload.stop(), collector.stop()]);
     } finally {
@@ -307,11 +347,8 @@ export class LinuxFabric implements Fabric, KeepsTime, Prepares, RunsWorkload, T
   }
 }
 
-const worstOf = (knob: Knob, hold: Hold): string =>
-  [hold.before, ...hold.wanted.values()].reduce((worst, value) => knob.worse(worst, value));
-
 /** @throws Error that says what a person would have to do, where it can't be done from here */
-async function giveBack(knob: Knob, value: string): Promise<void> {
+async function giveBack(knob: Knob, value: SettingValue): Promise<void> {
   try {
     await knob.write(value);
   } catch (error) {
@@ -322,14 +359,4 @@ async function giveBack(knob: Knob, value: string): Promise<void> {
     const why = messageOf(error);
     throw new Error(`${why}; by hand: ${steps.join('; ')}`, { cause: error });
   }
-}
-
-function savedValue(knob: Knob, saved: ConfigurationSnapshot): string {
-  const value = saved[knob.element]?.[knob.setting];
-  if (value !== undefined && knob.accepts(value)) return value;
-  throw InputError.at(
-    '/saved',
-    `${knob.setting} of ${knob.element} was saved as ${value === undefined ? 'nothing' : `"${value}"`}`,
-    `write a value such as ${knob.impaired}`,
-  );
 }

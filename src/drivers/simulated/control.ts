@@ -1,36 +1,30 @@
 /**
- * One setting of one element that an impairment turns, as text: what a configuration snapshot holds.
+ * One setting of one element that an impairment turns: how it is read and written on the simulator.
  *
  * The setting is what a real device would show: a port's admin status, a cable, a negotiated speed. Settings with two
- * values and settings with a number behind them differ only in which values they accept and which of two is worse.
+ * values and settings with figures differ only in which values they accept and which of two is worse.
  */
+import type { z } from 'zod';
+import type { ImpairedSetting } from '../../fabric-api/overrides.js';
+import { sameSetting, type Figures, type SettingValue } from '../../fabric-api/setting.js';
 
-export interface Control {
-  /** Element id and setting, as in a configuration snapshot. */
-  element: string;
-  setting: string;
-  healthy: string;
-  /** What the impairment wants. */
-  impaired: string;
-  read(): string;
+export interface Control extends ImpairedSetting {
+  read(): SettingValue;
   /** @param value one that `accepts` takes */
-  write(value: string): void;
-  accepts(value: string): boolean;
-  worse(one: string, other: string): string;
+  write(value: SettingValue): void;
 }
+
+type Place = Pick<Control, 'element' | 'setting'>;
 
 /** A setting that is either well or not. */
 export function twoValued(
-  element: string,
-  setting: string,
+  place: Place,
   healthy: string,
   impaired: string,
   knob: { healthy(): boolean; set(healthy: boolean): void },
 ): Control {
   return {
-    element,
-    setting,
-    healthy,
+    ...place,
     impaired,
     read: () => (knob.healthy() ? healthy : impaired),
     write: (value) => knob.set(value === healthy),
@@ -39,74 +33,47 @@ export function twoValued(
   };
 }
 
-/** How a number is written, and what it is when nothing is wrong. */
-export interface Measure {
-  healthy: number;
-  wanted: number;
-  unit: string;
-  /** Which of two is worse. */
-  worst: 'lower' | 'higher';
-  /** Text for the healthy number, where that is not a number people would write. */
-  healthyText?: string;
+/** What figures a setting has, and how the simulator takes them; undefined is untouched. */
+interface Figured<Value extends Figures> {
+  schema: z.ZodType<Value>;
+  /** Word for a setting that nobody has touched, where it has no figures then. */
+  untouched?: string;
+  read(): Value | undefined;
+  set(value: Value | undefined): void;
 }
 
-/** A setting with a number, such as a speed. */
-export function measured(
-  element: string,
-  setting: string,
-  measure: Measure,
-  knob: { read(): number; set(value: number): void },
-): Control {
-  const { healthy, unit, healthyText } = measure;
-  const text = (value: number): string =>
-    value === healthy && healthyText !== undefined ? healthyText : `${value}${unit}`;
-  const parse = (value: string): number => {
-    if (value === healthyText) return healthy;
-    return value.endsWith(unit) ? Number(value.slice(0, value.length - unit.length) || NaN) : NaN;
-  };
-  const lower = measure.worst === 'lower';
-  return {
-    element,
-    setting,
-    healthy: text(healthy),
-    impaired: text(measure.wanted),
-    read: () => text(knob.read()),
-    write: (value) => knob.set(parse(value)),
-    accepts: (value) => parse(value) > 0,
-    worse: (one, other) => (parse(one) < parse(other) === lower ? one : other),
-  };
-}
-
-/** A value as a person would write it, and back; undefined for a text that is none. */
-export interface Wording<Value> {
-  text(value: Value): string;
-  parse(text: string): Value | undefined;
-}
-
-/** A setting with a value of several parts, or none; the last who turns it decides. */
-export function described<Value>(
-  place: { element: string; setting: string; untouched: string },
+/** A setting with figures, of which the graver hurt more; what is untouched does not. */
+export function graded<Value extends Figures>(
+  place: Place,
   wanted: Value,
-  wording: Wording<Value>,
-  knob: { read(): Value | undefined; set(value: Value | undefined): void },
+  { schema, untouched, ...figures }: Figured<Value>,
+  gravity: (value: Value) => number,
 ): Control {
-  const { element, setting, untouched } = place;
+  const gravityOf = (value: SettingValue): number =>
+    value === untouched ? -Infinity : gravity(schema.parse(value));
   return {
-    element,
-    setting,
-    healthy: untouched,
-    impaired: wording.text(wanted),
-    read: () => {
-      const value = knob.read();
-      return value === undefined ? untouched : wording.text(value);
-    },
+    ...place,
+    impaired: wanted,
+    read: () => figures.read() ?? untouched!,
+    write: (value) => figures.set(value === untouched ? undefined : schema.parse(value)),
+    accepts: (value) => value === untouched || schema.safeParse(value).success,
+    worse: (one, other) => (gravityOf(one) > gravityOf(other) ? one : other),
+  };
+}
+
+/** A setting with figures; the last who turns it decides. */
+export function described<Value extends Figures>(
+  place: Place,
+  wanted: Value,
+  figured: Figured<Value>,
+): Control {
+  const control = graded(place, wanted, figured, () => 0);
+  return {
+    ...control,
     write: (value) => {
-      const now = knob.read();
       // What stands already must not begin anew.
-      if (value === (now === undefined ? untouched : wording.text(now))) return;
-      knob.set(value === untouched ? undefined : wording.parse(value));
+      if (!sameSetting(value, control.read())) control.write(value);
     },
-    accepts: (value) => value === untouched || wording.parse(value) !== undefined,
     worse: (_, last) => last,
   };
 }

@@ -6,11 +6,11 @@
  */
 import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { Impairment, ImpairmentType } from '../../fabric-api/impairment.js';
-import { measured, twoValued, type Control } from './control.js';
+import { rateSchema, signalSchema, slowdownSchema } from '../../fabric-api/setting.js';
+import { graded, twoValued, type Control } from './control.js';
 import { loadControl, stormControl } from './load-controls.js';
 import { deviceOf, endOf, gpusOf, linkOf, lowerRate, nicOf } from '../../fabric-api/lookups.js';
 import { schedulerControl } from './scheduler-controls.js';
-import { signalControl } from './signal-control.js';
 import { switchControl } from './switch-controls.js';
 
 /** What each impairment costs in realism here. */
@@ -59,14 +59,14 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
   switch (impairment.type) {
     case 'link-admin-down': {
       const port = endOf(topology, linkOf(topology, impairment.link), impairment.port, '/port');
-      return twoValued(impairment.port, 'admin-status', 'up', 'down', {
+      return twoValued({ element: impairment.port, setting: 'admin-status' }, 'up', 'down', {
         healthy: () => simulator.portAdminUp(port),
         set: (healthy) => simulator.setPortAdmin(port, healthy),
       });
     }
     case 'link-cut': {
       const { index } = linkOf(topology, impairment.link);
-      return twoValued(impairment.link, 'cable', 'connected', 'cut', {
+      return twoValued({ element: impairment.link, setting: 'cable' }, 'connected', 'cut', {
         healthy: () => !simulator.isCut(index),
         set: (healthy) => simulator.setCut(index, !healthy),
       });
@@ -75,14 +75,14 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
       const link = linkOf(topology, impairment.link);
       const port = endOf(topology, link, impairment.fromPort, '/fromPort');
       const direction = 2 * link.index + Number(link.portB === port);
-      return twoValued(impairment.fromPort, 'egress', 'forward', 'drop', {
+      return twoValued({ element: impairment.fromPort, setting: 'egress' }, 'forward', 'drop', {
         healthy: () => !simulator.isBlackhole(direction),
         set: (healthy) => simulator.setBlackhole(direction, !healthy),
       });
     }
     case 'node-down': {
       const device = deviceOf(topology, impairment.device);
-      return twoValued(impairment.device, 'power', 'on', 'off', {
+      return twoValued({ element: impairment.device, setting: 'power' }, 'on', 'off', {
         healthy: () => simulator.isPowered(device),
         set: (healthy) => simulator.setPower(device, healthy),
       });
@@ -90,7 +90,19 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
     case 'bit-errors': {
       const link = linkOf(topology, impairment.link);
       const port = endOf(topology, link, impairment.fromPort, '/fromPort');
-      return signalControl(impairment, 2 * link.index + Number(link.portB === port), simulator);
+      const direction = 2 * link.index + Number(link.portB === port);
+      const { bitErrorRatio, laneShare, cause } = impairment;
+      return graded(
+        { element: impairment.fromPort, setting: 'signal' },
+        { bitErrorRatio, laneShare, cause },
+        {
+          schema: signalSchema,
+          untouched: 'clean',
+          read: () => simulator.signal(direction),
+          set: (condition) => simulator.setSignal(direction, condition),
+        },
+        (condition) => condition.bitErrorRatio * condition.laneShare,
+      );
     }
     case 'link-rate':
     case 'nic-host-rate':
@@ -110,7 +122,9 @@ export function controlOf(simulator: FlowSimulator, impairment: Impairment): Con
   }
 }
 
-/** Settings that are a number: how fast something goes. */
+const slowness = ({ rateGbps }: { rateGbps: number }): number => -rateGbps;
+
+/** Settings of how fast something goes. */
 function speedControl(
   simulator: FlowSimulator,
   impairment: Extract<Impairment, { type: 'link-rate' | 'nic-host-rate' | 'compute-slowdown' }>,
@@ -120,39 +134,49 @@ function speedControl(
     case 'link-rate': {
       const { index, rateGbps } = linkOf(topology, impairment.link);
       const wanted = lowerRate(impairment.rateGbps, rateGbps, impairment.link);
-      return measured(
-        impairment.link,
-        'speed',
-        { healthy: rateGbps, wanted, unit: 'Gbps', worst: 'lower' },
-        { read: () => simulator.linkRateGbps(index), set: (gbps) => simulator.setLinkRate(index, gbps) },
+      return graded(
+        { element: impairment.link, setting: 'speed' },
+        { rateGbps: wanted },
+        {
+          schema: rateSchema,
+          read: () => ({ rateGbps: simulator.linkRateGbps(index) }),
+          set: (rate) => simulator.setLinkRate(index, rate?.rateGbps ?? rateGbps),
+        },
+        slowness,
       );
     }
     case 'compute-slowdown': {
       const host = deviceOf(topology, impairment.device);
       const gpus = gpusOf(topology, host, impairment.gpu);
       const setting = impairment.gpu === undefined ? 'compute' : `gpu-${impairment.gpu}-compute`;
-      return measured(
-        impairment.device,
-        setting,
-        { healthy: 1, wanted: impairment.factor, unit: 'x', worst: 'higher' },
+      return graded(
+        { element: impairment.device, setting },
+        { slowdownFactor: impairment.factor },
         {
-          read: () => simulator.slowdown(setting, gpus[0]),
-          set: (factor) => simulator.setSlowdown(setting, gpus, factor),
+          schema: slowdownSchema,
+          read: () => ({ slowdownFactor: simulator.slowdown(setting, gpus[0]) }),
+          set: (slowdown) => simulator.setSlowdown(setting, gpus, slowdown?.slowdownFactor ?? 1),
         },
+        ({ slowdownFactor }) => slowdownFactor,
       );
     }
     case 'nic-host-rate': {
       const nic = nicOf(topology, impairment.nic);
       const { way } = impairment;
       const wanted = lowerRate(impairment.rateGbps, simulator.portsRateGbps(nic), impairment.nic);
-      return measured(
-        impairment.nic,
-        way === undefined ? 'host-rate' : `host-${way}-rate`,
-        { healthy: Infinity, wanted, unit: 'Gbps', worst: 'lower', healthyText: 'full' },
+      return graded(
+        { element: impairment.nic, setting: way === undefined ? 'host-rate' : `host-${way}-rate` },
+        { rateGbps: wanted },
         {
-          read: () => simulator.hostRateGbps(nic, way),
-          set: (gbps) => simulator.setHostRate(nic, gbps, way),
+          schema: rateSchema,
+          untouched: 'full',
+          read: () => {
+            const gbps = simulator.hostRateGbps(nic, way);
+            return gbps === Infinity ? undefined : { rateGbps: gbps };
+          },
+          set: (rate) => simulator.setHostRate(nic, rate?.rateGbps ?? Infinity, way),
         },
+        slowness,
       );
     }
   }

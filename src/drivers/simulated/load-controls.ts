@@ -6,57 +6,41 @@
  */
 import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import { nicId } from '../../core/elements.js';
-import type { Topology } from '../../model/topology/model.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
+import { loadSchema } from '../../fabric-api/setting.js';
 import { described, twoValued, type Control } from './control.js';
 import { nicOf } from '../../fabric-api/lookups.js';
 
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 
-/** As the simulator takes it. */
-type Load = Parameters<FlowSimulator['injectTraffic']>[1];
-
 /** @throws InputError for NICs that are not there, and a class without queues */
 export function loadControl(simulator: FlowSimulator, impairment: Traffic): Control {
   const { topology } = simulator;
-  const { name, toNic, rateGbps, bytesPerSender, priority, queuePairs } = impairment;
+  const { name, fromNics, toNic, rateGbps, bytesPerSender, priority, queuePairs } = impairment;
   const receiver = nicOf(topology, toNic, '/toNic');
-  const fromNics = impairment.fromNics.map((id, index) => nicOf(topology, id, `/fromNics/${index}`));
+  fromNics.forEach((id, index) => nicOf(topology, id, `/fromNics/${index}`));
+  const indexOf = (id: string): number => topology.nics.findIndex((nic) => nicId(nic.name) === id);
   simulator.requireClass(priority);
   const id = `${toNic} ${name}`;
   const sized = bytesPerSender === undefined ? {} : { bytesPerSender };
-  return described<Load>(
-    { element: toNic, setting: `load-${name}`, untouched: 'none' },
-    { fromNics, toNic: receiver, rateGbps, ...sized, priority, queuePairs },
-    { text: (load) => textOf(load, topology), parse: (text) => loadOf(text, receiver, topology) },
+  return described(
+    { element: toNic, setting: `load-${name}` },
+    { fromNics, rateGbps, ...sized, priority, queuePairs },
     {
-      read: () => simulator.traffic(id),
-      set: (load) => (load === undefined ? simulator.removeTraffic(id) : simulator.injectTraffic(id, load)),
+      schema: loadSchema.refine((load) => load.fromNics.every((nic) => indexOf(nic) >= 0)),
+      untouched: 'none',
+      read: () => {
+        const load = simulator.traffic(id);
+        if (load === undefined) return undefined;
+        const { toNic: _, ...figures } = load;
+        return { ...figures, fromNics: load.fromNics.map((nic) => nicId(topology.nics[nic].name)) };
+      },
+      set: (load) =>
+        load === undefined
+          ? simulator.removeTraffic(id)
+          : simulator.injectTraffic(id, { ...load, fromNics: load.fromNics.map(indexOf), toNic: receiver }),
     },
   );
-}
-
-function textOf(load: Load, topology: Topology): string {
-  const size = load.bytesPerSender === undefined ? '' : `${load.bytesPerSender}B at `;
-  const senders = load.fromNics.map((nic) => nicId(topology.nics[nic].name)).join(' ');
-  return `${size}${load.rateGbps}Gbps, priority ${load.priority}, ${load.queuePairs} queue pairs, from ${senders}`;
-}
-
-function loadOf(text: string, toNic: number, topology: Topology): Load | undefined {
-  const match = /^(?:(\S+)B at )?(\S+)Gbps, priority (\d), (\d+) queue pairs, from (.+)$/.exec(text);
-  if (match === null) return undefined;
-  const [, size, rate, priority, queuePairs, senders] = match;
-  const fromNics = senders.split(' ').map((id) => topology.nics.findIndex(({ name }) => nicId(name) === id));
-  const load = {
-    fromNics,
-    toNic,
-    rateGbps: Number(rate),
-    ...(size === undefined ? {} : { bytesPerSender: Number(size) }),
-    priority: Number(priority),
-    queuePairs: Number(queuePairs),
-  };
-  const sound = load.rateGbps > 0 && load.queuePairs > 0 && !fromNics.includes(-1);
-  return sound && (size === undefined || Number(size) > 0) ? load : undefined;
 }
 
 /** @throws InputError for a NIC that is not there, and a class without queues */
@@ -66,7 +50,7 @@ export function stormControl(
 ): Control {
   const nic = nicOf(simulator.topology, id);
   simulator.requireClass(priority);
-  return twoValued(id, `pause-of-class-${priority}`, 'as needed', 'without end', {
+  return twoValued({ element: id, setting: `pause-of-class-${priority}` }, 'as-needed', 'endless', {
     healthy: () => !simulator.pauseStorm(nic, priority),
     set: (healthy) => simulator.setPauseStorm(nic, priority, !healthy),
   });

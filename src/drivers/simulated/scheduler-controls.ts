@@ -7,13 +7,10 @@
 import { deviceId } from '../../core/elements.js';
 import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow-simulator.js';
-import type { Topology } from '../../model/topology/model.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
+import { moveOrderSchema } from '../../fabric-api/setting.js';
 import { described, twoValued, type Control } from './control.js';
 import { hostOf, jobOf } from '../../fabric-api/lookups.js';
-
-type Order = Parameters<FlowSimulator['orderMove']>[0];
-type Mode = Order['mode'];
 
 /** @throws InputError for a job or host that isn't there */
 export function schedulerControl(
@@ -23,7 +20,7 @@ export function schedulerControl(
   const { topology } = simulator;
   if (impairment.type === 'job-move') return moveControl(simulator, impairment);
   const host = hostOf(topology, impairment.device, '/device');
-  return twoValued(impairment.device, 'scheduling', 'enabled', 'drained', {
+  return twoValued({ element: impairment.device, setting: 'scheduling' }, 'enabled', 'drained', {
     healthy: () => !simulator.isDrained(host),
     set: (healthy) => simulator.setDrained(host, !healthy),
   });
@@ -40,30 +37,25 @@ function moveControl(
   if (toHost === fromHost) {
     throw InputError.at('/toHost', `${to} is the host to be left`, 'name another one');
   }
-  return described<Order>(
-    { element: jobName, setting: `order-to-leave-${topology.devices[fromHost].name}`, untouched: 'none' },
-    { job, fromHost, toHost, mode },
-    { text: (order) => textOf(order, topology), parse: (text) => orderOf(text, job, fromHost, topology) },
+  const indexOf = (id: string): number =>
+    topology.devices.findIndex(({ name, role }) => role === 'host' && deviceId(name) === id);
+  return described(
+    { element: jobName, setting: `order-to-leave-${topology.devices[fromHost].name}` },
+    { mode, toHost: to },
     {
-      read: () => simulator.moveOrder(job, fromHost),
-      set: (order) =>
-        order === undefined ? simulator.withdrawMove(job, fromHost) : simulator.orderMove(order),
+      schema: moveOrderSchema.refine((order) => order.toHost === undefined || indexOf(order.toHost) >= 0),
+      untouched: 'none',
+      read: () => {
+        const order = simulator.moveOrder(job, fromHost);
+        if (order === undefined) return undefined;
+        const goal = order.toHost === undefined ? undefined : deviceId(topology.devices[order.toHost].name);
+        return { mode: order.mode, toHost: goal };
+      },
+      set: (order) => {
+        if (order === undefined) return simulator.withdrawMove(job, fromHost);
+        const goal = order.toHost === undefined ? undefined : indexOf(order.toHost);
+        simulator.orderMove({ job, fromHost, toHost: goal, mode: order.mode });
+      },
     },
   );
-}
-
-const MODES: readonly Mode[] = ['planned', 'after-loss', 'evict'];
-
-const textOf = ({ toHost, mode }: Order, topology: Topology): string =>
-  `${mode}, ${toHost === undefined ? 'no host to go to' : `to ${deviceId(topology.devices[toHost].name)}`}`;
-
-function orderOf(text: string, job: number, fromHost: number, topology: Topology): Order | undefined {
-  const match = /^(\S+), (?:no host to go to|to (device:.+))$/.exec(text);
-  const mode = MODES.find((one) => one === match?.[1]);
-  if (match === null || mode === undefined) return undefined;
-  if (match[2] === undefined) return { job, fromHost, toHost: undefined, mode };
-  const toHost = topology.devices.findIndex(
-    ({ name, role }) => role === 'host' && deviceId(name) === match[2],
-  );
-  return toHost < 0 ? undefined : { job, fromHost, toHost, mode };
 }

@@ -1,12 +1,8 @@
 /**
  * The fabric contract over the flow-level simulator.
  *
- * Impairments that turn the same knob are kept apart: the worst of them holds, and the knob goes back to where it stood
- * before the first of them only when the last is lifted. So reverting one never lifts another, and a port that was
- * shut down before stays so. An id that was never applied here (a crash, another process) is reverted to what its
- * caller saved.
+ * Later levels of an impairment come at their time, on the simulator's clock: it stops there, however far it is to go.
  */
-import { InputError } from '../../core/problem.js';
 import type { FlowSimulator } from '../../simulator/flow-simulator.js';
 import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
 import type { Evidence } from '../../model/telemetry/series.js';
@@ -23,21 +19,25 @@ import type {
   TracesPaths,
   WatchesJobs,
 } from '../../fabric-api/fabric.js';
-import type { Impairment } from '../../fabric-api/impairment.js';
+import { levelsOf, type Impairment } from '../../fabric-api/impairment.js';
+import { keyOf, Override, savedValue } from '../../fabric-api/overrides.js';
 import { congestionOf } from './congestion-description.js';
 import type { Control } from './control.js';
 import { controlOf, SIMULATED_CAPABILITIES } from './controls.js';
 
-/** A knob that impairments hold: where it stood before, and what each of them wants. */
-interface Hold {
-  before: string;
-  wanted: Map<string, string>;
+/** A level that an impairment has yet to come to, ns of the fabric's clock. */
+interface Level {
+  atNs: number;
+  id: string;
+  control: Control;
 }
 
 export class SimulatedFabric
   implements Fabric, AdvancesTime, Computes, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
 {
-  private readonly holds = new Map<string, Hold>();
+  private readonly overrides = new Map<string, Override>();
+  /** In order of time. */
+  private levels: Level[] = [];
   /** Ids that have been lifted; lifting one again changes nothing. */
   private readonly lifted = new Set<string>();
   private closed = false;
@@ -66,6 +66,10 @@ export class SimulatedFabric
 
   async advance(toNs: number): Promise<void> {
     this.checkOpen();
+    while (this.nextLevelNs <= toNs) {
+      this.simulator.advance(this.nextLevelNs);
+      this.enterNextLevel();
+    }
     this.simulator.advance(toNs);
   }
 
@@ -75,6 +79,17 @@ export class SimulatedFabric
 
   searches(): SearchRecord {
     return { ...this.simulator.effort.record };
+  }
+
+  private get nextLevelNs(): number {
+    return this.levels[0]?.atNs ?? Infinity;
+  }
+
+  private enterNextLevel(): void {
+    const { id, control } = this.levels.shift()!;
+    const override = this.overrides.get(keyOf(control))!;
+    override.want(id, control.impaired);
+    control.write(override.value);
   }
 
   async startJobs(): Promise<void> {
@@ -89,6 +104,11 @@ export class SimulatedFabric
     this.checkOpen();
     const names = this.simulator.jobs.map((job) => job.name);
     const wanted = boundaries.map(({ job, ...boundary }) => ({ ...boundary, job: names.indexOf(job) }));
+    while (this.nextLevelNs <= untilNs) {
+      const found = this.simulator.advanceToFirstBoundary(wanted, this.nextLevelNs);
+      if (found !== undefined) return found;
+      this.enterNextLevel();
+    }
     return this.simulator.advanceToFirstBoundary(wanted, untilNs);
   }
 
@@ -104,28 +124,32 @@ export class SimulatedFabric
 
   async apply(id: string, impairment: Impairment): Promise<void> {
     this.checkOpen();
-    const control = controlOf(this.simulator, impairment);
+    const [first, ...later] = levelsOf(impairment).map(({ afterNs, impairment: level }): Level => ({
+      atNs: this.nowNs + afterNs,
+      id,
+      control: controlOf(this.simulator, level),
+    }));
+    const { control } = first;
     const key = keyOf(control);
-    const hold = this.holds.get(key) ?? { before: control.read(), wanted: new Map<string, string>() };
-    hold.wanted.set(id, control.impaired);
-    this.holds.set(key, hold);
+    const override = this.overrides.get(key) ?? new Override(control.read(), control.worse);
+    if (override.has(id)) return;
+    override.want(id, control.impaired);
+    this.overrides.set(key, override);
     this.lifted.delete(id);
-    control.write(worstOf(control, hold));
+    control.write(override.value);
+    this.levels = [...this.levels, ...later].sort((one, other) => one.atNs - other.atNs);
   }
 
   async revert(id: string, impairment: Impairment, saved: ConfigurationSnapshot): Promise<void> {
     this.checkOpen();
     const control = controlOf(this.simulator, impairment);
     const key = keyOf(control);
-    const hold = this.holds.get(key);
+    const override = this.overrides.get(key);
     if (this.lifted.has(id)) return;
-    if (hold === undefined) {
-      control.write(savedValue(control, saved));
-    } else {
-      hold.wanted.delete(id);
-      if (hold.wanted.size === 0) this.holds.delete(key);
-      control.write(worstOf(control, hold));
-    }
+    this.levels = this.levels.filter((level) => level.id !== id);
+    override?.drop(id);
+    if (override?.isHeld === false) this.overrides.delete(key);
+    control.write(override?.value ?? savedValue(control, saved));
     this.lifted.add(id);
   }
 
@@ -144,19 +168,4 @@ export class SimulatedFabric
   private checkOpen(): void {
     if (this.closed) throw new Error(`the fabric "${this.name}" is closed`);
   }
-}
-
-const worstOf = (control: Control, hold: Hold): string =>
-  [hold.before, ...hold.wanted.values()].reduce((worst, value) => control.worse(worst, value));
-
-const keyOf = (control: Control): string => `${control.element} ${control.setting}`;
-
-function savedValue(control: Control, saved: ConfigurationSnapshot): string {
-  const value = saved[control.element]?.[control.setting];
-  if (value !== undefined && control.accepts(value)) return value;
-  throw InputError.at(
-    '/saved',
-    `${control.setting} of ${control.element} was saved as ${value === undefined ? 'nothing' : `"${value}"`}`,
-    `write a value such as ${control.healthy} or ${control.impaired}`,
-  );
 }

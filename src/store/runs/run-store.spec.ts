@@ -90,6 +90,37 @@ describe('a claim', () => {
   });
 });
 
+describe('an undo entry', () => {
+  it('comes back as it was written, figures and all', async () => {
+    const id = await database.storeRun();
+    const saved = {
+      'port:a': { signal: { bitErrorRatio: 0.0011, laneShare: 1, cause: 'connector' } },
+      'link:a--b': { speed: { rateGbps: 400 }, cable: 'connected' },
+    };
+    await store.intend(await claim(id), { ...entry(`${id}/typed`), saved });
+    expect((await store.openEntries(id)).map((one) => one.saved)).toEqual([saved]);
+  });
+
+  it('that an earlier version wrote in sentences is read as typed settings', async () => {
+    const id = await database.storeRun();
+    await store.intend(await claim(id), entry(`${id}/old`));
+    const sentences = {
+      'port:a': { signal: 'bit errors 0.0011 on 1 of the lanes, connector', speed: '400Gbps' },
+    };
+    await database.dataSource.query('UPDATE undo_entries SET saved = $1 WHERE run_id = $2', [
+      JSON.stringify(sentences),
+      id,
+    ]);
+    const [{ saved }] = await store.openEntries(id);
+    expect(saved).toEqual({
+      'port:a': {
+        signal: { bitErrorRatio: 0.0011, laneShare: 1, cause: 'connector' },
+        speed: { rateGbps: 400 },
+      },
+    });
+  });
+});
+
 describe('a worker that lost its lease', () => {
   it('can write nothing any more', async () => {
     const id = await database.storeRun();

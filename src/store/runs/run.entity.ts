@@ -10,7 +10,8 @@ import type { Verdict } from '../../diagnosis/verdict.js';
 import type { Plan } from '../../drill/plan.js';
 import type { DrillRecord } from '../../drill/walk.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
-import type { ConfigurationSnapshot } from '../../fabric-api/fabric.js';
+import { readSettings } from '../../fabric-api/legacy-settings.js';
+import type { ConfigurationSnapshot } from '../../fabric-api/setting.js';
 import type { RunState, Scorecard } from '../../scoring/scorecard.js';
 import type { TruthEntry } from '../../faults/ground-truth.js';
 import { DiagnosisEntity } from './diagnosis.entity.js';
@@ -174,7 +175,8 @@ export class UndoEntryEntity {
   @Column({ type: 'json' })
   impairment: Impairment;
 
-  @Column({ type: 'json' })
+  /** Rows of versions before settings were typed hold sentences. */
+  @Column({ type: 'json', transformer: { to: (saved: unknown) => saved, from: readSettings } })
   saved: ConfigurationSnapshot;
 
   @Column({ type: 'text' })

@@ -101,7 +101,7 @@ function refuseOthers(kind: string, options: PlanOptions, known: readonly (typeo
   }
 }
 
-function renderPlan(plan: Plan): string {
+export function renderPlan(plan: Plan): string {
   const jobs = (names: string[] | null): string =>
     names === null ? 'not known' : names.join(', ') || 'none';
   const lines = [
@@ -152,6 +152,12 @@ function details(impairment: Impairment): string {
       return `: ${formatRateGbps(impairment.rateGbps)}`;
     case 'ecn-marking':
       return `: kmin ${formatSizeBytes(impairment.kminBytes)}, kmax ${formatSizeBytes(impairment.kmaxBytes)}, pmax ${impairment.pmax}`;
+    case 'bit-errors': {
+      const { bitErrorRatio, laterLevels = [] } = impairment;
+      if (laterLevels.length === 0) return '';
+      const last = laterLevels[laterLevels.length - 1].bitErrorRatio;
+      return `: bit-error ratio ${bitErrorRatio} to ${last} in ${laterLevels.length + 1} levels`;
+    }
     case 'job-move':
       return `: ${impairment.job} ${impairment.toHost === undefined ? 'has no host to go to' : `goes to ${impairment.toHost}`}`;
     default:

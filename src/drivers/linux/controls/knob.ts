@@ -1,21 +1,18 @@
 /**
- * One setting of one element of a lab, as text: how it is read from the kernel, written, and given back by a timer.
+ * One setting of one element of a lab: how it is read from the kernel, written, and given back by a timer.
  *
  * Settings bear the names that a configuration snapshot uses on every fabric. A knob is read anew each time: what was
  * written last is no proof of what is there now.
  */
+import type { ImpairedSetting } from '../../../fabric-api/overrides.js';
+import type { SettingValue } from '../../../fabric-api/setting.js';
 import type { Step } from '../undo/shell.js';
 import type { UndoSpot } from '../undo/timers.js';
 
-export interface Knob {
-  /** Element id and setting, as in a configuration snapshot. */
-  element: string;
-  setting: string;
-  /** What the impairment wants it to be. */
-  impaired: string;
+export interface Knob extends ImpairedSetting {
   /** The device, or the host, on which it is turned, and on which its undo timer waits. */
   node: UndoSpot;
-  read(): Promise<string>;
+  read(): Promise<SettingValue>;
   /**
    * Makes the impaired value ready, so that to write it is a matter of an instant; nothing is turned by it. Safe to call
    * again. Left out where there is nothing to make ready.
@@ -23,24 +20,18 @@ export interface Knob {
    */
   prepare?(): Promise<() => Promise<void>>;
   /** @param value one that `accepts` takes */
-  write(value: string): Promise<void>;
+  write(value: SettingValue): Promise<void>;
   /** Commands on `node` that write the value; safe to run twice. */
-  undo(value: string): Step[];
+  undo(value: SettingValue): Step[];
   /** The same for a person, where a timer's commands do more than he would. */
-  byHand?(value: string): Step[];
+  byHand?(value: SettingValue): Step[];
   /** To write is to run these commands on `node` and nothing else, so that the timer there can watch over it. */
   readonly byCommands: boolean;
-  accepts(value: string): boolean;
-  /** Which of two values hurts more. */
-  worse(one: string, other: string): string;
 }
-
-export const keyOf = ({ element, setting }: Pick<Knob, 'element' | 'setting'>): string =>
-  `${element} ${setting}`;
 
 /** A knob whose writing is nothing but commands. */
 export function commanded(
-  knob: Omit<Knob, 'write' | 'undo' | 'byCommands'> & { steps: (value: string) => Step[] },
+  knob: Omit<Knob, 'write' | 'undo' | 'byCommands'> & { steps: (value: SettingValue) => Step[] },
 ): Knob {
   const { steps, ...rest } = knob;
   return {

@@ -6,8 +6,10 @@
  * rule counts and drops. Speed is the rate of the token bucket. Sources: ip-link(8), tc-tbf(8), nft(8) 1.0.6.
  * Not modelled: renegotiation, which takes a link down for a moment; errors in bursts.
  */
+import { z } from 'zod';
 import { portId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
+import { rateSchema, settingText, type SettingValue } from '../../../fabric-api/setting.js';
 import { filledIn, type DialectChoice, type DialectStep, type TemplateWords } from '../dialects/dialect.js';
 import { DAMAGED_MARK, type Lab } from '../lab/lab.js';
 import type { LabPort } from '../lab/parts.js';
@@ -42,7 +44,7 @@ function choiceKnob(
   choice: DialectChoice,
   words: TemplateWords,
   port: LabPort,
-  knob: Pick<Knob, 'element' | 'setting' | 'impaired'> & { more?: (value: string) => Step[] },
+  knob: Pick<Knob, 'element' | 'setting' | 'impaired'> & { more?: (value: SettingValue) => Step[] },
 ): Knob {
   const { more = () => [], ...rest } = knob;
   const { pattern, present, absent, tell } = choice;
@@ -53,7 +55,7 @@ function choiceKnob(
       const there = new RegExp(filledIn(pattern, asPattern(words)), 's');
       return there.test(await ask(port, choice.ask, words)) ? present : absent;
     },
-    steps: (value) => [...spoken(tell[value], words), ...more(value)],
+    steps: (value) => [...spoken(tell[settingText(value)], words), ...more(value)],
     accepts: (value) => value === present || value === absent,
     worse: (one, other) => (one === knob.impaired ? one : other),
   });
@@ -63,7 +65,7 @@ export function adminKnob(lab: Lab, port: LabPort): Knob {
   const { node } = port;
   const route = lab.defaultRoute(node);
   // A host loses its default route with the interface, and no daemon gives it back.
-  const more = (value: string): Step[] =>
+  const more = (value: SettingValue): Step[] =>
     value === 'up' && route !== undefined ? [{ command: ['ip', 'route', 'replace', ...route] }] : [];
   return choiceKnob(node.dialect.adminState, { interface: port.interface }, port, {
     element: portId(port.name),
@@ -81,11 +83,10 @@ export function rateKnob(lab: Lab, port: LabPort, rateGbps: number): Knob {
   const { rate } = node.dialect;
   if (rate === undefined) throw unspoken(port, 'to slow a port down');
   const { burst, queueLimit: limit } = lab.lab;
-  const text = (gbps: number): string => `${Number(gbps.toPrecision(6))}Gbps`;
-  const parse = (value: string): number => {
-    if (value === UNLIMITED && rate.unlimited !== undefined) return Infinity;
-    return value.endsWith('Gbps') ? Number(value.slice(0, -4) || NaN) : NaN;
-  };
+  // devices tell whole bits or megabits
+  const rounded = (gbps: number): SettingValue => ({ rateGbps: Number(gbps.toPrecision(6)) });
+  const gbpsOf = (value: SettingValue): number =>
+    value === UNLIMITED ? Infinity : rateSchema.parse(value).rateGbps;
   const wordsOf = (gbps: number): TemplateWords => ({
     ...{ interface: port.interface, burst, limit },
     ...{ bits: Math.round(gbps * 1e9), mbps: Math.round(gbps * 1000) },
@@ -93,21 +94,22 @@ export function rateKnob(lab: Lab, port: LabPort, rateGbps: number): Knob {
   return commanded({
     element: portId(port.name),
     setting: 'speed',
-    impaired: text(rateGbps),
+    impaired: rounded(rateGbps),
     node,
     read: async () => {
       const answer = await ask(port, rate.ask, { interface: port.interface });
       const found = new RegExp(rate.pattern, 's').exec(answer)?.[1];
-      if (found !== undefined) return text(Number(found) * rate.gbpsPerUnit);
+      if (found !== undefined) return rounded(Number(found) * rate.gbpsPerUnit);
       if (rate.unlimited !== undefined && new RegExp(rate.unlimited.pattern).test(answer)) return UNLIMITED;
       throw new Error(`the speed of ${port.name} can't be told: ${answer.trim() || 'no answer'}`);
     },
     steps: (value) =>
       value === UNLIMITED
         ? spoken(rate.unlimited!.tell, { interface: port.interface })
-        : spoken(rate.tell, wordsOf(parse(value))),
-    accepts: (value) => parse(value) > 0,
-    worse: (one, other) => (parse(one) < parse(other) ? one : other),
+        : spoken(rate.tell, wordsOf(gbpsOf(value))),
+    accepts: (value) =>
+      value === UNLIMITED ? rate.unlimited !== undefined : rateSchema.safeParse(value).success,
+    worse: (one, other) => (gbpsOf(one) < gbpsOf(other) ? one : other),
   });
 }
 
@@ -133,15 +135,16 @@ const unspoken = ({ node, name }: LabPort, what: string): InputError =>
 /** Frames are damaged so many times in this many. */
 const DAMAGE_IN = 1_000_000_000;
 const CLEAN = 'clean';
+const damageSchema = z.strictObject({ damagedFrameRatio: z.number().min(0).max(1) });
 
 /** Some of what the port sends arrives damaged. @param share of frames, 0..1 */
 export function damageKnob(lab: Lab, port: LabPort, share: number): Knob {
   const peer = lab.peerOf(port);
   const table = `damage_${wordOf(peer)}`;
-  const text = (frames: number): string =>
-    frames === 0 ? CLEAN : `damages ${frames} of ${DAMAGE_IN} frames`;
-  const parse = (value: string): number =>
-    value === CLEAN ? 0 : Number(/^damages (\d+) of 1000000000 frames$/.exec(value)?.[1] ?? NaN);
+  const damage = (frames: number): SettingValue =>
+    frames === 0 ? CLEAN : { damagedFrameRatio: frames / DAMAGE_IN };
+  const framesOf = (value: SettingValue): number =>
+    value === CLEAN ? 0 : Math.round(damageSchema.parse(value).damagedFrameRatio * DAMAGE_IN);
   const rules = (frames: number): string =>
     ownTable(table, [
       ' counter seen {}',
@@ -155,15 +158,15 @@ export function damageKnob(lab: Lab, port: LabPort, share: number): Knob {
   return commanded({
     element: portId(port.name),
     setting: 'signal',
-    impaired: text(Math.round(share * DAMAGE_IN)),
+    impaired: damage(Math.round(share * DAMAGE_IN)),
     node: peer.node,
     read: async () => {
       const found = await readTable(peer, table);
-      return found === undefined ? CLEAN : text(Number(/numgen random mod \d+ < (\d+)/.exec(found)?.[1]));
+      return found === undefined ? CLEAN : damage(Number(/numgen random mod \d+ < (\d+)/.exec(found)?.[1]));
     },
-    steps: (value) => [nft(value === CLEAN ? noTable(table) : rules(parse(value)))],
-    accepts: (value) => Number.isInteger(parse(value)),
-    worse: (one, other) => (parse(one) > parse(other) ? one : other),
+    steps: (value) => [nft(value === CLEAN ? noTable(table) : rules(framesOf(value)))],
+    accepts: (value) => value === CLEAN || damageSchema.safeParse(value).success,
+    worse: (one, other) => (framesOf(one) > framesOf(other) ? one : other),
   });
 }
 

@@ -6,6 +6,7 @@
  */
 import { deviceId } from '../../../core/elements.js';
 import { InputError } from '../../../core/problem.js';
+import { sameSetting, slowdownSchema, type SettingValue } from '../../../fabric-api/setting.js';
 import type { Impairment } from '../../../fabric-api/impairment.js';
 import { gpusOf, hostOf, jobOf } from '../../../fabric-api/lookups.js';
 import type { Job } from '../../../model/workload/job.js';
@@ -53,17 +54,17 @@ export function slowdownKnob(
 ): Knob {
   const host = hostOf(lab.topology, impairment.device, '/device');
   gpusOf(lab.topology, host, impairment.gpu);
-  const factorOf = (value: string): number => (value.endsWith('x') ? Number(value.slice(0, -1) || NaN) : NaN);
+  const factorOf = (value: SettingValue): number => slowdownSchema.parse(value).slowdownFactor;
   return {
     element: impairment.device,
     setting: 'compute',
-    impaired: `${impairment.factor}x`,
+    impaired: { slowdownFactor: impairment.factor },
     node: lab.nodes[host],
-    read: async () => `${scheduler.slowDownOf(host)}x`,
+    read: async () => ({ slowdownFactor: scheduler.slowDownOf(host) }),
     write: (value) => scheduler.slowDown(host, factorOf(value)),
     undo: () => [],
     byCommands: false,
-    accepts: (value) => factorOf(value) > 0,
+    accepts: (value) => slowdownSchema.safeParse(value).success,
     worse: (one, other) => (factorOf(one) > factorOf(other) ? one : other),
   };
 }
@@ -80,31 +81,30 @@ export function moveKnob(
   const toHost = to === undefined ? undefined : hostOf(topology, to, '/toHost');
   if (toHost === fromHost) throw InputError.at('/toHost', `${to} is the host to be left`, 'name another one');
   const none = 'none';
-  const textOf = (order: MoveOrder | undefined): string => {
+  const shown = (order: MoveOrder | undefined): SettingValue => {
     if (order === undefined) return none;
-    const goal =
-      order.toHost === undefined ? 'no host to go to' : `to ${deviceId(topology.devices[order.toHost].name)}`;
-    return `${order.mode}, ${goal}`;
+    const goal = order.toHost === undefined ? undefined : deviceId(topology.devices[order.toHost].name);
+    return { mode: order.mode, toHost: goal };
   };
   const order = { job, fromHost, mode, ...(toHost === undefined ? {} : { toHost }) };
   const undo = scheduler.undoOfMove(job, fromHost);
-  const read = async (): Promise<string> => textOf(await scheduler.readOrder(order));
+  const read = async (): Promise<SettingValue> => shown(await scheduler.readOrder(order));
   return {
     element: jobName,
     setting: `order-to-leave-${topology.devices[fromHost].name}`,
-    impaired: textOf(order),
+    impaired: shown(order),
     node: undo.node,
     read,
     write: async (value) => {
       // What stands already must not begin anew.
-      if (value === (await read())) return;
+      if (sameSetting(value, await read())) return;
       if (value === none) await scheduler.withdrawMove(job, fromHost);
       else await scheduler.orderMove(order);
     },
     undo: () => undo.steps,
     byHand: () => undo.byHand,
     byCommands: false,
-    accepts: (value) => value === none || value === textOf(order),
+    accepts: (value) => value === none || sameSetting(value, shown(order)),
     worse: (_, last) => last,
   };
 }

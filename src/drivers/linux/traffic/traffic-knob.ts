@@ -2,7 +2,7 @@
  * Load towards a host as a setting: `none`, or what is sent to it and from whom.
  *
  * Programs take a second to start on a busy machine, so they are started ahead and wait at a gate: to inject is to make one
- * file. Their permit holds the text; a load is there when its gate is open and its receiver runs. Taking the permit away
+ * file. Their permit holds the value; a load is there when its gate is open and its receiver runs. Taking the permit away
  * ends all of them within a moment, at the gate or behind it, so that is what an undo timer does. A load that was there before a drill can
  * only be stopped by one, never begun again: a receiver whose senders are gone reads as `none`.
  */
@@ -15,6 +15,7 @@ import { EnvironmentError } from '../../../core/problem.js';
 import { identityOf, isRunning } from '../../../system/process-identity.js';
 import { nicOf } from '../../../fabric-api/lookups.js';
 import type { Impairment } from '../../../fabric-api/impairment.js';
+import { sameSetting, type SettingValue } from '../../../fabric-api/setting.js';
 import type { Knob } from '../controls/knob.js';
 import type { Lab } from '../lab/lab.js';
 import type { LabNode } from '../lab/parts.js';
@@ -23,7 +24,7 @@ import { programPath } from '../../../system/program-path.js';
 type Traffic = Extract<Impairment, { type: 'traffic' }>;
 
 interface Permit {
-  text: string;
+  load: SettingValue;
   /** Identities of the receiver and the senders. */
   processes: string[];
 }
@@ -49,10 +50,15 @@ export function trafficKnob(lab: Lab, impairment: Traffic, leaseS: number): Knob
   const receiver = hostOf(toNic, '/toNic');
   const senders = impairment.fromNics.map((id, index) => hostOf(id, `/fromNics/${index}`));
   const permit = join(lab.undoFolder, `load-${encodeURIComponent(`${elementName(toNic)} ${name}`)}.permit`);
-  const impaired = textOf(impairment);
+  const impaired = figuresOf(impairment);
   const makeReady = async (): Promise<void> => {
     const found = readPermit(permit);
-    if (found?.text === impaired && !existsSync(gateOf(permit)) && found.processes.every(isRunning)) return;
+    if (
+      sameSetting(found?.load, impaired) &&
+      !existsSync(gateOf(permit)) &&
+      found!.processes.every(isRunning)
+    )
+      return;
     await stop(permit);
     await start(lab, permit, { ...impairment, senders, receiver, leaseS });
   };
@@ -70,25 +76,25 @@ export function trafficKnob(lab: Lab, impairment: Traffic, leaseS: number): Knob
     },
     write: async (value) => {
       if (value === NONE) return stop(permit);
-      if (value === loadOf(permit)) return;
+      if (sameSetting(value, loadOf(permit))) return;
       await makeReady();
       writeFileSync(gateOf(permit), '');
     },
     undo: () => [{ command: ['rm', '-f', permit, gateOf(permit)] }],
     byCommands: false,
-    accepts: (value) => value === NONE || value === impaired,
+    accepts: (value) => value === NONE || sameSetting(value, impaired),
     worse: (_, last) => last,
   };
 }
 
-function textOf({ rateGbps, bytesPerSender, queuePairs, fromNics }: Traffic): string {
-  const size = bytesPerSender === undefined ? '' : `${bytesPerSender}B at `;
-  return `${size}${rateGbps}Gbps on ${queuePairs} connections each from ${fromNics.map(elementName).join(' ')}`;
-}
+/** All classes are one here. */
+const figuresOf = ({ fromNics, rateGbps, bytesPerSender, queuePairs }: Traffic): SettingValue => ({
+  ...{ fromNics, rateGbps, bytesPerSender, queuePairs },
+});
 
-/** What is sent at this moment, as text. */
-const loadOf = (permit: string): string =>
-  existsSync(gateOf(permit)) ? (readPermit(permit)?.text ?? NONE) : NONE;
+/** What is sent at this moment. */
+const loadOf = (permit: string): SettingValue =>
+  existsSync(gateOf(permit)) ? (readPermit(permit)?.load ?? NONE) : NONE;
 
 /** Undefined when nothing is permitted, or nothing of it runs any more. */
 function readPermit(file: string): Permit | undefined {
@@ -110,7 +116,7 @@ async function start(
   const program = programPath('load', import.meta.url);
   const address = lab.hostAddress(load.receiver.device);
   const port = String(FIRST_PORT + (hashOf(permit) % PORTS));
-  write(permit, { text: textOf(load), processes: [] });
+  write(permit, { load: figuresOf(load), processes: [] });
   const armed: Promise<void>[] = [];
   const launch = (node: LabNode, mode: string, words: readonly (string | number)[]): string => {
     const args = [mode, permit, gateOf(permit), String(load.leaseS), ...words.map(String)];
@@ -128,7 +134,7 @@ async function start(
     const words = [address, port, load.queuePairs, bytesPerS, load.bytesPerSender ?? 0];
     processes.push(launch(sender, 'send', words));
   }
-  write(permit, { text: textOf(load), processes });
+  write(permit, { load: figuresOf(load), processes });
   try {
     await Promise.all(armed);
   } catch (error) {

@@ -19,6 +19,7 @@ import {
   makeFolder,
   readRecord,
   pacedFolder,
+  RECORD_FORMAT,
   writeRecord,
   type PacedRecord,
   type SimulationInput,
@@ -59,6 +60,12 @@ export async function openPaced(
   const { instance, standIn, base = pacedFolder() } = options;
   const folder = folderOf(base, instance);
   const found = readRecord(folder);
+  if ((found?.format ?? 1) > RECORD_FORMAT) {
+    throw new EnvironmentError(
+      `the paced simulation ${instance} was started by a later version (${found?.version})`,
+      'undo with that version, or wait: it reverts by itself when nobody holds it',
+    );
+  }
   const record = found !== undefined && isUp(found) ? found : await start(definition, seed, base, options);
   return PacedFabric.attach(record, folder, standIn);
 }
@@ -75,7 +82,16 @@ async function start(
   const input: SimulationInput = { definition, abandonedMs };
   writeFileSync(join(folder, 'fabric.bin'), serialize(input), { mode: 0o600 });
   writeRecord(folder, {
-    ...{ version: VERSION, instance, sealed, fabric: definition.name, seed, pace, leaseMs },
+    ...{
+      format: RECORD_FORMAT,
+      version: VERSION,
+      instance,
+      sealed,
+      fabric: definition.name,
+      seed,
+      pace,
+      leaseMs,
+    },
     state: 'starting',
     process: ownIdentity(),
     startedAt: new Date().toISOString(),

@@ -19,6 +19,7 @@ import type {
   TracesPaths,
   WatchesJobs,
 } from '../../../fabric-api/fabric.js';
+import { readSettings } from '../../../fabric-api/legacy-settings.js';
 import type { Impairment } from '../../../fabric-api/impairment.js';
 import type { SimulatedFabric } from '../simulated-fabric.js';
 import { PacedCalls, type Answered } from './calls.js';
@@ -106,7 +107,8 @@ export class PacedFabric
 
   async readBack(impairment: Impairment): Promise<ConfigurationSnapshot> {
     if (this.isGone()) return this.healthy.readBack(impairment);
-    return (await this.ask('readBack', { impairment })) as ConfigurationSnapshot;
+    // a simulation that an earlier version started says sentences
+    return readSettings((await this.ask('readBack', { impairment })) as ConfigurationSnapshot);
   }
 
   async apply(id: string, impairment: Impairment, holdNs?: number): Promise<void> {

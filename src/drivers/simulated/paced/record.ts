@@ -24,9 +24,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../../core/problem.js';
 import type { FabricDefinition } from '../../../fabric-api/definition.js';
+import { readSettings } from '../../../fabric-api/legacy-settings.js';
+import type { ConfigurationSnapshot } from '../../../fabric-api/setting.js';
 import { isRunning, type ProcessIdentity } from '../../../system/process-identity.js';
 
+/** Of the record and the journal beside it; 1 is without a number, and its settings are sentences. */
+export const RECORD_FORMAT = 2;
+
 export interface PacedRecord {
+  format?: number;
   version: string;
   instance: string;
   /** When it was started, what it is for was sealed. */
@@ -59,7 +65,7 @@ export interface JournalLine {
   id?: string;
   /** What an impairment is, and what undoes it. */
   impairment?: unknown;
-  saved?: unknown;
+  saved?: ConfigurationSnapshot;
   /** Who or what had it done. */
   by?: string;
 }
@@ -147,7 +153,7 @@ export function writeJournal(folder: string, line: JournalLine): void {
   }
 }
 
-/** Oldest first; empty when it wrote nothing yet. A line that was cut off by a crash is left out. */
+/** Oldest first, settings typed; empty when it wrote nothing yet. A line that was cut off by a crash is left out. */
 export function readJournal(folder: string): JournalLine[] {
   const file = journalFile(folder);
   if (!existsSync(file)) return [];
@@ -155,7 +161,8 @@ export function readJournal(folder: string): JournalLine[] {
     .split('\n')
     .flatMap((line) => {
       try {
-        return [JSON.parse(line) as JournalLine];
+        const read = JSON.parse(line) as JournalLine;
+        return [read.saved === undefined ? read : { ...read, saved: readSettings(read.saved) }];
       } catch {
         return [];
       }
