@@ -14,6 +14,8 @@ import type { ExperimentSpec, FaultSpec } from '../documents/experiment.js';
 import type { ScoringProfile } from '../scoring/profile.js';
 import { bufferNotes } from './buffer-notes.js';
 import { fitNotes } from '../model/workload/fit-jobs.js';
+import { wiringRemarks } from '../model/topology/wiring.js';
+import { cutOffNotes } from './cut-off.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';
 import { realismNotes } from './realism-notes.js';
@@ -93,6 +95,8 @@ export async function planDrill(input: PlanInput): Promise<Plan> {
   const notes = [
     ...fitted,
     ...wishes,
+    ...cutOffNotes(faults, description.topology),
+    ...wiringRemarks(description.topology).map((remark) => `wiring: ${remark}`),
     ...overlapNotes(faults, description.topology),
     ...stepNotes(faults, description, blastRadius.exposedJobs),
     ...realismNotes(faults, description),
@@ -197,7 +201,7 @@ async function planFault(
 /** What a target was to be and can't be here. */
 function wishNotes(name: string, target: FaultSpec['target'], dropped: readonly string[]): string[] {
   return dropped.map((key) => {
-    const wish = `${key}: ${String(target?.[key as keyof typeof target])}`;
+    const wish = `${key}: ${target?.[key as 'tier' | 'rail']}`;
     return `${name} takes a ${target?.type} without ${wish}, since no ${target?.type} of this fabric has that, too`;
   });
 }

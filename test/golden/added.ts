@@ -14,6 +14,10 @@ export const ADDED: readonly Addition[] = [
     why: 'programs are told by a name why a schedule is suspended; the reason is for people',
   },
   {
+    where: /^rest\/.*\/body\/remarks(\/|$)/,
+    why: 'odd wiring is told with the fabric, before any drill',
+  },
+  {
     where: /\/body\/(code|params)$/,
     why: 'programs are told by a name what went wrong, and of what; the detail is for people',
   },

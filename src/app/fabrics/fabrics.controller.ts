@@ -15,6 +15,7 @@ import { decodeCursor, pageOf, pageQuery, parseQuery, placeOf } from '../platfor
 import { fullForm } from '../../model/topology/describe.js';
 import { TOPOLOGY_FORMATS } from '../../model/topology/importers/index.js';
 import { buildTopology, topologySchema, type TopologySource } from '../../model/topology/topology-spec.js';
+import { wiringRemarks } from '../../model/topology/wiring.js';
 import type { FabricEntity } from '../../store/documents/fabric.entity.js';
 import { LabsService } from './labs.service.js';
 import { FabricsService } from './fabrics.service.js';
@@ -90,15 +91,18 @@ export class FabricsController {
       query,
     );
     const { document, notes } = importedFabric(parseBody(importSchema, body));
-    const stored = await this.respond(loadFabric(document, refuseFiles), replace === 'true', response);
-    return { ...stored, notes };
+    const loaded = loadFabric(document, refuseFiles);
+    const stored = await this.respond(loaded, replace === 'true', response);
+    return { ...stored, notes: [...notes, ...wiringRemarks(buildTopology(loaded.value.spec.topology))] };
   }
 
   @Get(':name')
   @ApiOperation({ summary: 'one fabric with its definition' })
   async show(@Param('name') name: string) {
     const fabric = await this.fabrics.get(name);
-    return { ...fabricView(fabric), definition: fabric.definition };
+    const { spec } = fabric.definition as { spec: { topology: TopologySource } };
+    const remarks = wiringRemarks(buildTopology(topologySchema.parse(spec.topology)));
+    return { ...fabricView(fabric), definition: fabric.definition, remarks };
   }
 
   @Get(':name/topology')

@@ -4,8 +4,9 @@
  * A fabric that fails here would strand flows without any fault. NICs whose ports lie in different planes are not
  * expected to reach each other; all others are, and the islands are named when they don't.
  */
+import { listChoices } from '../../core/nearest.js';
 import type { InputIssue } from '../../core/problem.js';
-import type { Topology } from './model.js';
+import { peerPort, type Nic, type Topology } from './model.js';
 import { RoutingGraph } from './routing/graph.js';
 import { RouteTable } from './routing/route-table.js';
 
@@ -24,6 +25,55 @@ export function reachabilityIssues(topology: Topology): InputIssue[] {
     });
   }
   return issues;
+}
+
+/**
+ * The leaves and hosts that lose their way to most others while links are down, a text each; dead hosts left out.
+ *
+ * @param gone indices of devices that are down themselves
+ */
+export function cutOffBy(
+  topology: Topology,
+  downLinks: readonly number[],
+  gone: ReadonlySet<number>,
+): string[] {
+  const table = new RouteTable(
+    new RoutingGraph(topology),
+    downLinks.map((link) => 2 * link),
+  );
+  const down = new Set(downLinks);
+  // those have a way to nobody, however many they are
+  const isDark = ({ ports }: Nic): boolean => ports.every((port) => down.has(topology.ports[port].link));
+  return [...classesByPlanes(topology, table).values()].flatMap((representatives) => {
+    const islands = islandsOf(representatives, table).map((island) => {
+      const classes = new Set(island.map((nic) => table.classOfNic[nic]));
+      return topology.nics.filter(
+        ({ index, host }) => classes.has(table.classOfNic[index]) && !gone.has(host),
+      );
+    });
+    const alive = islands.filter(([first]) => first !== undefined && !isDark(first));
+    const largest = alive.reduce<Nic[]>((most, nics) => (nics.length > most.length ? nics : most), []);
+    const others = islands.filter((nics) => nics !== largest);
+    return others.filter((nics) => nics.length > 0).map((nics) => namesOf(nics, topology));
+  });
+}
+
+/** A leaf with the hosts below it; single NICs of hosts that have others. */
+function namesOf(nics: readonly Nic[], topology: Topology): string {
+  const { devices, ports } = topology;
+  const leaves = new Set(
+    nics.flatMap((nic) => nic.ports.map((port) => devices[ports[peerPort(topology, port)].device].name)),
+  );
+  const own = new Set(nics.map(({ index }) => index));
+  const hosts = new Set(
+    nics.map(({ host, name }) => {
+      const whole = topology.nics.every((nic) => nic.host !== host || own.has(nic.index));
+      return whole ? devices[host].name : name;
+    }),
+  );
+  const [first, ...more] = leaves;
+  const where = more.length === 0 ? first : `${first} and ${more.length} other leaves`;
+  return `${listChoices(hosts, 8)} (at ${where})`;
 }
 
 /** One NIC of each route class, grouped by the planes its links lie in. */
