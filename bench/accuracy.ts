@@ -11,7 +11,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../src/core/problem.js';
-import { runFlowList } from '../src/simulator/rates/flow-list.js';
+import { runFlowList } from './reference-models/flow-list.js';
 import { runCongestion, type CongestionResult } from '../src/simulator/fluid/congestion-run.js';
 import {
   congestionScene,

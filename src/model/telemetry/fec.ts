@@ -63,15 +63,6 @@ export function codewordErrorRatio(
   return sum;
 }
 
-/** Codewords by wrong symbols, as shares: places 0 to 15 as switches count them, place 16 the uncorrectable rest. */
-export function symbolErrorBins(bitErrorRatio: number): Float64Array {
-  const ratio = symbolErrorRatio(bitErrorRatio);
-  const bins = new Float64Array(FEC_CORRECTABLE + 2);
-  for (let count = 0; count <= FEC_CORRECTABLE; count++) bins[count] = symbolCountProbability(ratio, count);
-  bins[FEC_CORRECTABLE + 1] = codewordErrorRatio(bitErrorRatio);
-  return bins;
-}
-
 /** Share of codewords with errors that were all corrected. */
 export function correctedCodewordRatio(bitErrorRatio: number, code: FecCode = FEC_CODES.rs544): number {
   const ratio = symbolErrorRatio(bitErrorRatio);

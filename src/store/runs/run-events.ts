@@ -8,16 +8,8 @@ import type { Sql } from '../sql.js';
 import type { RunEventEntity } from './run.entity.js';
 
 /** Types of events, the names that SSE clients subscribe to. */
-export const RUN_EVENT_TYPES = [
-  'state',
-  'progress',
-  'injected',
-  'reverted',
-  'revert-failed',
-  'verdict',
-  'abort-requested',
-  'end',
-] as const;
+export type RunEventType =
+  'state' | 'progress' | 'injected' | 'reverted' | 'revert-failed' | 'verdict' | 'abort-requested' | 'end';
 
 export interface RunEvent {
   seq: number;
@@ -30,7 +22,7 @@ export interface RunEvent {
 export async function appendEvent(
   sql: Sql,
   runId: string,
-  type: string,
+  type: RunEventType,
   data: Record<string, unknown>,
 ): Promise<void> {
   await sql.query(

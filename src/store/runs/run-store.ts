@@ -13,7 +13,7 @@ import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { EvidenceFile } from '../../evidence/evidence-file.js';
 import { storeFigures, storePart } from '../evidence/stored-evidence.js';
 import type { LiveEvidence } from '../evidence/live-evidence.js';
-import { appendEvent } from './run-events.js';
+import { appendEvent, type RunEventType } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
 import { isFinal, mayGo, worst } from './run.machine.js';
 
@@ -119,7 +119,7 @@ export class RunStore {
       : `run ${row.id} left "${fabricName}" with a fault that it could not undo`;
   }
 
-  async event(claim: Claim, type: string, data: Record<string, unknown>): Promise<void> {
+  async event(claim: Claim, type: RunEventType, data: Record<string, unknown>): Promise<void> {
     await this.fenced(claim, (manager) => appendEvent(manager, claim.runId, type, data));
   }
 

@@ -3,7 +3,7 @@
  *
  * A path that loses the share L of its packets loses f = L / (1 - L) per useful one. Each loss costs all that is sent
  * until the NACK is back, W packets in a round trip (queueing included), and if the repetition is lost as well, what
- * is sent until the NACK is repeated, R packets: 1 + f·W + f·L·R sent per useful one (go-back-n.ts, losses.ts). What
+ * is sent until the NACK is repeated, R packets: 1 + f·W + f·L·R sent per useful one (losses.ts). What
  * is dropped at one queue loads no later one. Not modelled: timeouts of a lost last packet, lost NACKs.
  */
 import type { EquilibriumNetwork } from './model.js';

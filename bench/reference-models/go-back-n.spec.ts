@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../../core/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { meanSentRatio, packetsPerLoss, samplePacketsSent, type LossyTransfer } from './go-back-n.js';
 
 const transfer: LossyTransfer = { packets: 20_000, lossRatio: 0.01, windowPackets: 52, repeatPackets: 6024 };

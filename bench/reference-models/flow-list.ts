@@ -7,9 +7,9 @@
  * transfer plus a fixed latency: propagation, store and forward, the last ACK. This is what accuracy cases and
  * benches use; the engine for drills has its own events. Not modelled: queues, loss, congestion control, faults.
  */
-import { IndexedHeap } from '../../core/heap.js';
-import { InputError } from '../../core/problem.js';
-import { MaxMin } from './maxmin.js';
+import { IndexedHeap } from '../../src/core/heap.js';
+import { InputError } from '../../src/core/problem.js';
+import { MaxMin } from '../../src/simulator/rates/maxmin.js';
 import { PathClasses } from './path-classes.js';
 
 /** One flow of the list; its id is its place in the list. */

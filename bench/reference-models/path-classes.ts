@@ -5,9 +5,9 @@
  * rate is that of each. All of them receive the same bytes from when they start; who has the least to go ends first. So
  * a list of many flows on few paths costs its paths. Not modelled: caps of single flows.
  */
-import type { IndexedHeap } from '../../core/heap.js';
-import { LevelHeap } from './level-heap.js';
-import type { MaxMin } from './maxmin.js';
+import type { IndexedHeap } from '../../src/core/heap.js';
+import { LevelHeap } from '../../src/simulator/rates/level-heap.js';
+import type { MaxMin } from '../../src/simulator/rates/maxmin.js';
 
 interface Pattern {
   links: Int32Array;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Prng } from '../../core/prng.js';
+import { Prng } from '../../src/core/prng.js';
 import { runFlowList, type ListedFlow } from './flow-list.js';
 
 const flow = (links: number[], wireBytes: number, more: Partial<ListedFlow> = {}): ListedFlow => ({

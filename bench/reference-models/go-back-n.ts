@@ -8,8 +8,8 @@
  * Not modelled: a NACK that is lost itself (`nackLossRatio` 0 by default; as likely as a packet, it would double the
  * last term), and the retransmission timer that must help when the very last packets are lost.
  */
-import { InputError } from '../../core/problem.js';
-import type { Prng } from '../../core/prng.js';
+import { InputError } from '../../src/core/problem.js';
+import type { Prng } from '../../src/core/prng.js';
 
 // A module constant is read faster than a global where tests run in a sandbox.
 const { ceil, floor, log1p, min } = Math;
