@@ -9,6 +9,7 @@ import type { FabricDocument } from '../documents/fabric-document.js';
 import { withJobs } from '../documents/stored.js';
 import type { Fabric } from '../fabric-api/fabric.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
+import { FabricError } from './fabric-error.js';
 
 export interface PlanRequest {
   experiment: Experiment;
@@ -62,9 +63,6 @@ export async function openFor(
     throw isOfJobs && spec !== document.spec ? error : new FabricError(error.issues);
   }
 }
-
-/** What is wrong is in the Fabric document, not in the experiment. */
-export class FabricError extends InputError {}
 
 /** Plans on a fabric that is open. @throws InputError with pointers into the experiment */
 export async function planOn(

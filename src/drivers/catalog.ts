@@ -33,6 +33,8 @@ export interface FabricDriver {
     instance: FabricInstance | undefined,
     settings: ServerSettings,
   ): Promise<Fabric>;
+  /** Loads what `create` needs, for somebody who will call it and has something else to wait for. */
+  load?(): Promise<unknown>;
   /** Nothing can be injected into its fabrics, and all that they need is to be read. */
   watchOnly?: boolean;
   /**

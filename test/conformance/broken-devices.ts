@@ -9,7 +9,7 @@ import type { FabricDefinition } from '../../src/fabric-api/definition.js';
 import type { Fabric } from '../../src/fabric-api/fabric.js';
 import { sameSetting } from '../../src/fabric-api/setting.js';
 import type { ImpairmentType } from '../../src/fabric-api/impairment.js';
-import { openLab } from '../../src/drivers/linux/driver.js';
+import { openLab } from '../../src/drivers/linux/open.js';
 import { Lab } from '../../src/drivers/linux/lab/lab.js';
 import { NamespacePlace, type RunOptions, type RunResult } from '../../src/drivers/linux/transport/place.js';
 import { TURN } from '../../src/drivers/linux/undo/programs.js';

@@ -8,15 +8,16 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { InputError, EnvironmentError, messageOf } from '../../core/problem.js';
+import { messageOf } from '../../core/problem.js';
 import type { Plan } from '../../drill/plan.js';
 import { revertEntry } from '../../drill/undo.js';
+import { endingOf, endingOfError } from '../../drill/ending.js';
 import { runDrill, type DrillHooks } from '../../drill/walk.js';
 import type { Judgement } from '../../drill/judge.js';
 import type { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
 import { statedObjectives } from '../../documents/experiment.js';
-import { EXIT, exitCodeOf } from '../../scoring/exit-codes.js';
+import { EXIT } from '../../scoring/exit-codes.js';
 import { experimentFromStored, fabricFromStored, withJobsAsWritten } from '../../documents/stored.js';
 import { encodedParts } from '../../evidence/arrow.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
@@ -266,17 +267,3 @@ function oneAtATime(work: () => Promise<void>): () => void {
 
 const isPaced = (fabric: unknown): boolean =>
   (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;
-
-const endingOf = (judgement: Judgement): Ending => ({
-  state: judgement.state,
-  reason: judgement.reasons.length === 0 ? null : judgement.reasons.join('; '),
-  exitCode: exitCodeOf(judgement.state),
-});
-
-/** An input that turned out unusable could not run; a missing service is the environment; the rest is our bug. */
-function endingOfError(error: unknown): Ending {
-  const reason = messageOf(error);
-  if (error instanceof InputError) return { state: 'inconclusive', reason, exitCode: EXIT.inconclusive };
-  const exitCode = error instanceof EnvironmentError ? EXIT.inconclusive : EXIT.bug;
-  return { state: 'error', reason, exitCode };
-}

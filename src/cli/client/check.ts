@@ -11,8 +11,11 @@ import type { Config } from '../../system/config/config.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
+import { FabricError } from '../../drill/fabric-error.js';
+import type { CommandContext } from '../context.js';
+import { withStore, type CommandStore } from '../store.js';
 import type { ApiClient } from './api-client.js';
-import { unknownFabric, type ExperimentFile } from '../files/definitions.js';
+import { unknownFabric, type ExperimentFile, type FabricReference } from '../files/definitions.js';
 import { ProblemError } from '../terminal/failure.js';
 
 /** @throws InputError with the lines of what does not fit together */
@@ -31,7 +34,8 @@ export async function planHere(
   seed: number | undefined,
   config: Config,
 ): Promise<Plan> {
-  checkFabric(fabric);
+  // a real one may not be there to be opened
+  if (fabric.value.spec.driver !== 'simulated') checkFabric(fabric);
   try {
     return await planExperiment({
       experiment: source.experiment.value,
@@ -41,29 +45,53 @@ export async function planHere(
       ...(seed === undefined ? {} : { seed }),
     });
   } catch (error) {
-    throw error instanceof InputError ? new InputError(source.experiment.locate(error.issues)) : error;
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError((error instanceof FabricError ? fabric : source.experiment).locate(error.issues));
   }
 }
 
-/**
- * A stored fabric's document.
- * @throws InputError where the experiment or the flag names it, with the fabrics there are
- */
+/** The document of a fabric, wherever it is kept. @throws InputError where the experiment or the flag names one that is not there */
+export async function fabricDocument(
+  reference: FabricReference,
+  source: ExperimentFile,
+  override: string | undefined,
+  { config, withServer }: CommandContext,
+  open?: CommandStore,
+): Promise<Loaded<FabricDocument>> {
+  if ('document' in reference) return reference.document;
+  const { stored } = reference;
+  if (config.serverUrl !== undefined)
+    return withServer((client) => fetchFabric(client, stored, source, override));
+  const found = await (open?.fabric(stored) ?? withStore(config, (store) => store.fabric(stored)));
+  if (Array.isArray(found)) throw unknownFabric(source, override, stored, found);
+  return found;
+}
+
+/** A stored fabric's document, from a server. @throws InputError where the experiment or the flag names one that is not there */
 export async function fetchFabric(
   client: ApiClient,
   name: string,
   source: ExperimentFile,
   override: string | undefined,
 ): Promise<Loaded<FabricDocument>> {
+  const found = await fabricOrNames(client, name);
+  if (Array.isArray(found)) throw unknownFabric(source, override, name, found);
+  return found;
+}
+
+/** A fabric that a server keeps, or the names of those that it does. */
+export async function fabricOrNames(
+  client: ApiClient,
+  name: string,
+): Promise<Loaded<FabricDocument> | string[]> {
   try {
     const path = `/v1/fabrics/${encodeURIComponent(name)}`;
-    const { definition } = await client.json<{ definition: unknown }>('GET', path);
-    return loadFabric(definition, refuseFiles);
+    return loadFabric((await client.json<{ definition: unknown }>('GET', path)).definition, refuseFiles);
   } catch (error) {
     if (!(error instanceof ProblemError) || error.status !== 404) throw error;
     const names: string[] = [];
     for await (const fabric of client.pages<{ name: string }>('/v1/fabrics')) names.push(fabric.name);
-    throw unknownFabric(source, override, name, names.sort());
+    return names.sort();
   }
 }
 

@@ -61,13 +61,11 @@ interface BenchOptions {
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export function addBenchCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('bench')
+  command
     .argument('<name>', BENCH_NAMES.join(', '))
-    .description('measure speed and accuracy beside named peers')
     .option('--output <format[=path]>', 'text or json; with =path into a file; repeatable', collect)
     .option('--only <case>', 'this case only; repeatable', collect)
     .option('--cases <dir>', 'folder of case files (default: test/accuracy/cases)')

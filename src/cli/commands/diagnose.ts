@@ -59,12 +59,10 @@ const EXAMPLES = [
 ];
 
 export function addDiagnoseCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('diagnose')
-    .description('why is this fabric not at full speed? From telemetry alone; injects nothing')
+  command
     .option('--evidence <file>', 'an evidence file, as downloaded from a run or written by another program')
     .addOption(new Option('--run <id>', 'the stored evidence of a run').conflicts('evidence'))
     .option(

@@ -29,10 +29,7 @@ interface ImportOptions {
   replace?: boolean;
 }
 
-export function addFabricsCommand(program: Command, act: Act): void {
-  const fabrics = program
-    .command('fabrics')
-    .description('stored fabrics, imports of topology files, and labs');
+export function addFabricsCommand(fabrics: Command, act: Act): void {
   fabrics
     .command('list')
     .description('stored fabrics, newest first')

@@ -9,8 +9,7 @@ import { table } from '../terminal/table.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
-export function addFaultsCommand(program: Command, act: Act): void {
-  const faults = program.command('faults').description('fault kinds');
+export function addFaultsCommand(faults: Command, act: Act): void {
   faults
     .command('list')
     .description('all kinds')

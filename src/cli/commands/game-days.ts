@@ -26,8 +26,7 @@ type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<voi
 
 const address = (id: string, rest = ''): string => `/v1/game-days/${encodeURIComponent(id)}${rest}`;
 
-export function addGameDaysCommand(program: Command, act: Act): void {
-  const days = program.command('game-days').description('experiments in stages, with people who watch');
+export function addGameDaysCommand(days: Command, act: Act): void {
   days
     .command('list')
     .description('game days, newest first')

@@ -9,15 +9,19 @@ import { randomUUID } from 'node:crypto';
 import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { Loaded } from '../../documents/load.js';
 import { parsePace } from '../../fabric-api/pace.js';
-import { EnvironmentError, InputError, type InputIssue } from '../../core/problem.js';
+import { EnvironmentError, InputError, messageOf, type InputIssue } from '../../core/problem.js';
 import { repeatsJson, repeatsText } from '../../reports/common/repeats.js';
 import { quoteArgument } from '../../reports/common/report.js';
 import { EXIT, worstExit, type ExitCode } from '../../scoring/exit-codes.js';
 import { repeatedFigures } from '../../scoring/repeats.js';
 import type { Scorecard } from '../../scoring/scorecard.js';
 import { confirmMember, requireConfirmed } from '../client/confirmation.js';
+import type { FinishedRun } from '../../store/runs/finished-run.js';
+import { runHere, type JudgedRun } from './run-here.js';
 import type { ApiClient, RunView } from '../client/api-client.js';
-import { fetchFabric, planHere } from '../client/check.js';
+import { fabricDocument, fetchFabric } from '../client/check.js';
+import { takeComputing } from '../computing.js';
+import { withStore, type CommandStore } from '../store.js';
 import type { CommandContext } from '../context.js';
 import {
   readExperiment,
@@ -53,12 +57,11 @@ interface RunOptions {
 interface Drill {
   source: ExperimentFile;
   fabric: FabricReference;
-  seed?: number;
   options: RunOptions;
   /** Writes what came out of one run, or of several seeds. */
   report: (scorecards: readonly Scorecard[]) => void;
-  /** Seeds to run, one after another; undefined is the experiment's own. */
-  seeds: readonly (number | undefined)[];
+  /** Seeds to run, one after another. */
+  seeds: readonly number[];
 }
 
 const EXAMPLES = [
@@ -71,13 +74,11 @@ const EXAMPLES = [
 ];
 
 export function addRunCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('run')
+  command
     .argument('<file>', 'experiment file, or file#name')
-    .description('one experiment from file to scorecard')
     .option('--fabric <ref>', 'run on another fabric: a stored one’s name, a YAML path, or path#name')
     .option('--seed <n>', 'another seed')
     .addOption(reportOption())
@@ -102,9 +103,9 @@ async function runExperiment(file: string, options: RunOptions, context: Command
   const source = readExperiment(file, context.path);
   const fabric = resolveFabric(source, options.fabric, context.path);
   const first = seed ?? source.experiment.value.spec.seed;
-  const seeds = repeat === undefined ? [seed] : seedsFrom(first, repeat);
-  const drill: Drill = { source, fabric, seed, options, seeds, report: (cards) => write(source, cards) };
-  if ('document' in fabric) await check(drill, fabric.document, context);
+  const seeds = repeat === undefined ? [first] : seedsFrom(first, repeat);
+  const drill: Drill = { source, fabric, options, seeds, report: (cards) => write(source, cards) };
+  if ('document' in fabric) check(drill, fabric.document);
   const interrupts = new Interrupts(
     {
       first: () => context.note('stopping; nothing was injected'),
@@ -113,12 +114,69 @@ async function runExperiment(file: string, options: RunOptions, context: Command
     sameKeyMs(context.config),
   );
   try {
+    if (context.config.serverUrl === undefined) {
+      const here = await withStore(context.config, (store) => drillHere(store, drill, interrupts, context));
+      if (here !== undefined) return here;
+    }
     return await context.withServer((client) => drillOn(client, drill, interrupts, context), {
       worker: true,
       interrupts,
     });
   } finally {
     interrupts.close();
+  }
+}
+
+/** @returns undefined where it is not for this process: a real fabric, or one that keeps to the wall clock */
+async function drillHere(
+  store: CommandStore,
+  drill: Drill,
+  interrupts: Interrupts,
+  context: CommandContext,
+): Promise<ExitCode | undefined> {
+  const { source, options } = drill;
+  const fabric = await fabricDocument(drill.fabric, source, options.fabric, context, store);
+  check(drill, fabric);
+  const { driver, pace } = fabric.value.spec;
+  if (driver !== 'simulated' || pace !== undefined || options.pace !== undefined) return undefined;
+  const thread = takeComputing();
+  const runs: JudgedRun[] = [];
+  // a mistake in a file leaves no database behind
+  const begun = (): void => store.open();
+  const kept: Promise<boolean>[] = [];
+  try {
+    for (const seed of drill.seeds) {
+      if (interrupts.interrupted && runs.length > 0) break;
+      const run = await runHere(thread, { source, fabric, seed, begun }, interrupts, context);
+      runs.push(run);
+      // the next one may use the thread when this one is done with it
+      const finished = drill.seeds.length === 1 ? run.finished : Promise.resolve(await run.finished);
+      kept.push(keep(store, finished, context));
+    }
+    drill.report(runs.map(({ scorecard }) => scorecard));
+    const areKept = await Promise.all(kept);
+    const last = runs[runs.length - 1].scorecard.run.id;
+    if (areKept[areKept.length - 1]) context.note(`next: ${context.command(`runs show ${last}`)}`);
+    const codes = runs.map(({ exitCode }) => exitCode);
+    return worstExit(runs.length < drill.seeds.length ? [...codes, EXIT.aborted] : codes);
+  } finally {
+    await thread.close();
+  }
+}
+
+/** A run that can't be stored has its verdict all the same. @returns whether it is stored */
+async function keep(
+  store: CommandStore,
+  finished: Promise<FinishedRun>,
+  { note }: CommandContext,
+): Promise<boolean> {
+  try {
+    await store.keep(await finished);
+    return true;
+  } catch (error) {
+    note(`the run is not stored: ${messageOf(error)}`);
+    if (error instanceof EnvironmentError && error.hint !== undefined) note(`  ${error.hint}`);
+    return false;
   }
 }
 
@@ -130,7 +188,7 @@ async function drillOn(
 ): Promise<ExitCode> {
   const { source, fabric, options } = drill;
   if ('stored' in fabric) {
-    await check(drill, await fetchFabric(client, fabric.stored, source, options.fabric), context);
+    check(drill, await fetchFabric(client, fabric.stored, source, options.fabric));
   }
   const codes: ExitCode[] = [];
   const scorecards: Scorecard[] = [];
@@ -151,18 +209,12 @@ async function drillOn(
 }
 
 /** A simulated fabric needs no confirmation; a real one is named twice, so that no typing slip breaks a cluster. */
-async function check(
-  { source, seed, options }: Drill,
-  fabric: Loaded<FabricDocument>,
-  { config }: CommandContext,
-): Promise<void> {
+function check({ options }: Drill, fabric: Loaded<FabricDocument>): void {
   requireConfirmed(fabric.value, options.confirm);
   const { metadata, spec } = fabric.value;
   if (spec.driver !== 'simulated' && options.pace !== undefined) {
     throw InputError.at('--pace', `"${metadata.name}" is a real fabric: it has the pace it has`);
   }
-  // a real fabric may be in reach of the server alone
-  if (spec.driver === 'simulated') await planHere(source, fabric, seed, config);
 }
 
 /** Has the server run an experiment. @throws InputError with the lines of what it finds wrong in the experiment */

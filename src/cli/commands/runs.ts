@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../core/problem.js';
 import { ProblemError } from '../terminal/failure.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
-import { RUN_STATES, type Scorecard } from '../../scoring/scorecard.js';
+import { RUN_STATES } from '../../scoring/scorecard.js';
 import type { ApiClient, RunView } from '../client/api-client.js';
+import { listedRuns, runScorecard, shownRun } from '../client/stored-runs.js';
 import type { CommandContext } from '../context.js';
 import { parseChoice, parseWhole } from '../terminal/flags.js';
 import { examples } from '../terminal/help.js';
@@ -28,8 +29,7 @@ interface ListOptions {
   output: string;
 }
 
-export function addRunsCommand(program: Command, act: Act): void {
-  const runs = program.command('runs').description('look at runs, abort them, get their reports');
+export function addRunsCommand(runs: Command, act: Act): void {
   runs
     .command('list')
     .description('runs, newest first')
@@ -80,34 +80,30 @@ export function addRunsCommand(program: Command, act: Act): void {
 
 const address = (id: string, rest = ''): string => `/v1/runs/${encodeURIComponent(id)}${rest}`;
 
-function list(options: ListOptions, context: CommandContext): Promise<ExitCode> {
+async function list(options: ListOptions, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
-  const query = new URLSearchParams({
-    limit: String(parseWhole('--limit', options.limit, 1, MOST_ROWS)),
+  const limit = parseWhole('--limit', options.limit, 1, MOST_ROWS);
+  const choice = {
     ...(options.state === undefined ? {} : { state: parseChoice('--state', options.state, RUN_STATES) }),
     ...(options.fabric === undefined ? {} : { fabric: options.fabric }),
     ...(options.experiment === undefined ? {} : { experiment: options.experiment }),
-  });
-  const filtered = query.size > 1;
-  return context.withServer(async (client) => {
-    const { data } = await client.json<{ data: RunView[] }>('GET', `/v1/runs?${query.toString()}`);
-    if (format === 'json') context.out(`${JSON.stringify(data, null, 2)}\n`);
-    else if (data.length > 0) context.out(runTable(data));
-    if (data.length > 0) context.note(`next: ${context.command(`runs show ${data[0].id}`)}`);
-    else if (filtered) context.note('no run is like that');
-    else context.note(`no runs yet; try: ${context.command('run experiments/link-down.yaml')}`);
-    return EXIT.passed;
-  });
+  };
+  const runs = await listedRuns(choice, limit, context);
+  if (format === 'json') context.out(`${JSON.stringify(runs, null, 2)}\n`);
+  else if (runs.length > 0) context.out(runTable(runs));
+  if (runs.length > 0) context.note(`next: ${context.command(`runs show ${runs[0].id}`)}`);
+  else if (Object.keys(choice).length > 0) context.note('no run is like that');
+  else context.note(`no runs yet; try: ${context.command('run experiments/link-down.yaml')}`);
+  return EXIT.passed;
 }
 
-const show = (id: string, context: CommandContext): Promise<ExitCode> =>
-  context.withServer(async (client) => {
-    const run = await client.json<RunView>('GET', address(id));
-    context.out(`${JSON.stringify(run, null, 2)}\n`);
-    const next = run.final ? (run.sealed ? 'evidence' : 'report') : 'watch';
-    context.note(`next: ${context.command(`runs ${next} ${run.id}`)}`);
-    return EXIT.passed;
-  });
+async function show(id: string, context: CommandContext): Promise<ExitCode> {
+  const run = await shownRun(id, context);
+  context.out(`${JSON.stringify(run, null, 2)}\n`);
+  const next = run.final ? (run.sealed ? 'evidence' : 'report') : 'watch';
+  context.note(`next: ${context.command(`runs ${next} ${run.id}`)}`);
+  return EXIT.passed;
+}
 
 const watch = (id: string, context: CommandContext): Promise<ExitCode> =>
   context.withServer(async (client) => {
@@ -144,11 +140,8 @@ async function report(
   context: CommandContext,
 ): Promise<ExitCode> {
   const outputs = parseReportOutputs(options.output, context.path);
-  return context.withServer(async (client) => {
-    const scorecard = await client.json<Scorecard>('GET', address(id, '/scorecard'));
-    writeOutputs(outputs, scorecard, terminalLook(context), context);
-    return EXIT.passed;
-  });
+  writeOutputs(outputs, await runScorecard(id, context), terminalLook(context), context);
+  return EXIT.passed;
 }
 
 /** All of it; of a run that is under way, or was cut short, what was seen so far. */

@@ -61,8 +61,7 @@ const LONGEST_CELL = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const FORMAT = ['--output <format>', 'text or json', 'text'] as const;
 
-export function addSchedulesCommand(program: Command, act: Act): void {
-  const schedules = program.command('schedules').description('experiments that run by themselves');
+export function addSchedulesCommand(schedules: Command, act: Act): void {
   schedules
     .command('list')
     .description('schedules, newest first')

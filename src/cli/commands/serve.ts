@@ -7,12 +7,10 @@ import { examples } from '../terminal/help.js';
 import { serveUntilSignal } from './service.js';
 
 export function addServeCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('serve')
-    .description('API and one worker, on the embedded database unless DATABASE_URL is set')
+  command
     .option('--port <n>', 'port of the API; 0 takes any free one (default: FABRICDRILL_PORT, PORT or 3000)')
     .addHelpText('after', examples(['serve', 'serve --port 8080']))
     .action((options: { port?: string }) =>

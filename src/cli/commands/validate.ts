@@ -22,11 +22,9 @@ import type { Loaded } from '../../documents/load.js';
 
 type Act = (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
-export function addValidateCommand(program: Command, act: Act): void {
-  program
-    .command('validate')
+export function addValidateCommand(command: Command, act: Act): void {
+  command
     .argument('<file...>', 'experiment, fabric, suite, schedule and game day files')
-    .description('check files; reports every mistake with line and hint, writes nothing')
     .addHelpText('after', examples(['validate experiments/link-down.yaml', 'validate experiments/*.yaml']))
     .action((files: string[]) => act((context) => validate(files, context)));
 }

@@ -46,10 +46,25 @@ export function readDefinitions(path: string, shown: string): LoadedFile {
 const shownBeside = (shown: string, inner: string): string =>
   isAbsolute(inner) || dirname(shown) === '.' ? inner : `${dirname(shown)}/${inner}`;
 
-/** `FILE` or `FILE#name` to one experiment. */
-export function readExperiment(reference: string, toPath: ToPath): ExperimentFile {
+/** A file with the name that was asked for in it. */
+export interface NamedFile {
+  file: string;
+  name?: string;
+  loaded: LoadedFile;
+}
+
+/** Reads `FILE` or `FILE#name`, whatever it holds. */
+export function readNamed(reference: string, toPath: ToPath): NamedFile {
   const { file, name } = splitReference(reference, toPath);
-  const loaded = readDefinitions(toPath(file), file);
+  return { file, name, loaded: readDefinitions(toPath(file), file) };
+}
+
+/** `FILE` or `FILE#name` to one experiment. @param read where it has been read already */
+export function readExperiment(
+  reference: string,
+  toPath: ToPath,
+  { file, name, loaded }: NamedFile = readNamed(reference, toPath),
+): ExperimentFile {
   const experiment = pick(loaded.experiments, name, file, 'Experiment', loaded);
   return { reference, file, experiment, fabrics: loaded.fabrics };
 }

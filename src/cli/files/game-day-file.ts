@@ -10,13 +10,14 @@ import { InputError, type InputIssue } from '../../core/problem.js';
 import {
   looksLikePath,
   pick,
-  readDefinitions,
   readExperiment,
   readFabricReference,
   resolveFabric,
   splitReference,
   type ExperimentFile,
   type FabricReference,
+  readNamed,
+  type NamedFile,
 } from './definitions.js';
 
 type ToPath = (path: string) => string;
@@ -28,9 +29,11 @@ export interface GameDayFile {
 }
 
 /** `FILE` or `FILE#name` to a game day. @throws InputError with the line of what can't be found or is wrong */
-export function readGameDay(reference: string, toPath: ToPath): GameDayFile {
-  const { file, name } = splitReference(reference, toPath);
-  const loaded = readDefinitions(toPath(file), file);
+export function readGameDay(
+  reference: string,
+  toPath: ToPath,
+  { file, name, loaded }: NamedFile = readNamed(reference, toPath),
+): GameDayFile {
   const gameDay = pick(loaded.gameDays, name, file, 'GameDay', loaded);
   const fromDay: ToPath = (path) => resolve(dirname(toPath(file)), path);
   const along = new Map<string, Loaded<{ kind: string; metadata: { name: string } }>>();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../../test/support/definitions.js';
 import { InputError } from '../../core/problem.js';
+import { readNamed } from './definitions.js';
 import { isSchedule, readScheduleFile, type ScheduledExperiment } from './schedule-file.js';
 
 describe('a schedule file', () => {
@@ -67,9 +68,9 @@ describe('a schedule file', () => {
     const { experiment, fabric } = workOf('all.yaml');
     expect(experiment).toMatchObject({ reference: 'all.yaml#cut' });
     expect(fabric).toMatchObject({ document: { value: { kind: 'Fabric' } } });
-    expect(isSchedule('all.yaml', toPath)).toBe(true);
-    expect(isSchedule('all.yaml#cut', toPath)).toBe(false);
-    expect(isSchedule('cut.yaml', toPath)).toBe(false);
+    expect(isSchedule(readNamed('all.yaml', toPath))).toBe(true);
+    expect(isSchedule(readNamed('all.yaml#cut', toPath))).toBe(false);
+    expect(isSchedule(readNamed('cut.yaml', toPath))).toBe(false);
   });
 
   test('tells at its own line what it names and is not there', () => {

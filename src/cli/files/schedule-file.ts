@@ -19,6 +19,8 @@ import {
   splitReference,
   type ExperimentFile,
   type FabricReference,
+  readNamed,
+  type NamedFile,
 } from './definitions.js';
 
 export interface ScheduleFile {
@@ -37,9 +39,11 @@ export interface ScheduledExperiment {
 type ToPath = (path: string) => string;
 
 /** `FILE` or `FILE#name` to a schedule. @throws InputError with the line of what can't be found or is wrong */
-export function readScheduleFile(reference: string, toPath: ToPath): ScheduleFile {
-  const { file, name } = splitReference(reference, toPath);
-  const loaded = readDefinitions(toPath(file), file);
+export function readScheduleFile(
+  reference: string,
+  toPath: ToPath,
+  { file, name, loaded }: NamedFile = readNamed(reference, toPath),
+): ScheduleFile {
   const schedule = pick(loaded.schedules, name, file, 'Schedule', loaded);
   const { experimentRef, gameDayRef } = schedule.value.spec;
   if (experimentRef === undefined) {
@@ -148,9 +152,7 @@ function at<T>(schedule: Loaded<Schedule>, pointer: string, step: () => T): T {
 }
 
 /** Whether a file (or `file#name`) is meant as a schedule: it has one, of that name where one is given. */
-export function isSchedule(reference: string, toPath: ToPath): boolean {
-  const { file, name } = splitReference(reference, toPath);
-  const { schedules, experiments, suites } = readDefinitions(toPath(file), file);
+export function isSchedule({ name, loaded: { schedules, experiments, suites } }: NamedFile): boolean {
   if (name === undefined) return schedules.length > 0 && suites.length === 0;
   const others = [...experiments, ...suites].some(({ value }) => value.metadata.name === name);
   return schedules.some(({ value }) => value.metadata.name === name) && !others;

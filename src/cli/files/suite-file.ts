@@ -11,7 +11,15 @@ import type { Suite } from '../../documents/suite.js';
 import { parseSuiteObjectives } from '../../comparison/suite-objective.js';
 import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
-import { looksLikePath, pick, readDefinitions, splitReference, type FabricReference } from './definitions.js';
+import {
+  looksLikePath,
+  pick,
+  readDefinitions,
+  readNamed,
+  splitReference,
+  type FabricReference,
+  type NamedFile,
+} from './definitions.js';
 
 export interface SuiteFile {
   /** As the user named it, `#name` included. */
@@ -30,9 +38,11 @@ type ToPath = (path: string) => string;
  * `FILE` or `FILE#name` to a suite with its experiments.
  * @throws InputError with the lines of what can't be found or does not fit together
  */
-export function readSuite(reference: string, toPath: ToPath): SuiteFile {
-  const { file, name } = splitReference(reference, toPath);
-  const loaded = readDefinitions(toPath(file), file);
+export function readSuite(
+  reference: string,
+  toPath: ToPath,
+  { file, name, loaded }: NamedFile = readNamed(reference, toPath),
+): SuiteFile {
   const suite = pick(loaded.suites, name, file, 'Suite', loaded);
   const issues: InputIssue[] = [];
   const experiments = suite.value.spec.experiments.flatMap((named, at) => {
@@ -90,9 +100,7 @@ function experimentOf(
 }
 
 /** Whether a file (or `file#name`) is meant as a suite: it has one, of that name where one is given. */
-export function isSuite(reference: string, toPath: ToPath): boolean {
-  const { file, name } = splitReference(reference, toPath);
-  const { suites, experiments } = readDefinitions(toPath(file), file);
+export function isSuite({ name, loaded: { suites, experiments } }: NamedFile): boolean {
   if (name === undefined) return suites.length > 0;
   const named = ({ value }: Loaded<Suite | Experiment>): boolean => value.metadata.name === name;
   return suites.some(named) && !experiments.some(named);

@@ -31,8 +31,7 @@ export class ProgressPrinter {
     this.lastLineMs = clockMs();
   }
 
-  show(event: RunEventMessage): void {
-    const { type, data } = event;
+  show({ type, data }: Omit<RunEventMessage, 'id'> & Partial<RunEventMessage>): void {
     if (type === 'progress') this.clock(Number(data.now_s), Number(data.duration_s));
     else if (type === 'state') this.line(this.phase(data));
     else if (type === 'abort-requested') this.line(`abort requested: ${String(data.reason)}`);

@@ -39,6 +39,8 @@ export class Computing {
   static thread(): Computing {
     const computing = new Computing();
     const worker = new Worker(programPath('program', import.meta.url), {
+      // what Node has to say about itself is no news to somebody who waits for a verdict
+      execArgv: [...process.execArgv, '--no-warnings'],
       // a simulation makes much that does not live long
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });

@@ -1,7 +1,11 @@
 /** The program that computes drills, one after another: a worker thread of a command, or a child process of a server. */
 import { parentPort } from 'node:worker_threads';
+import { fabricDriver } from '../../drivers/catalog.js';
 import { compute } from './compute.js';
 import { thrownOf, type DrillOrder, type DrillReport } from './task.js';
+
+// beside its host, which is not done with the task yet
+void fabricDriver('simulated').load?.();
 
 let abort = new AbortController();
 

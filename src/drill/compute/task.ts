@@ -13,7 +13,7 @@ import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { EvidenceRoom } from '../evidence-room.js';
 import type { Judgement } from '../judge.js';
 import type { Plan } from '../plan.js';
-import { FabricError } from '../planning.js';
+import { FabricError } from '../fabric-error.js';
 import type { DrillRecord } from '../record.js';
 import type { UndoEntry } from '../undo.js';
 

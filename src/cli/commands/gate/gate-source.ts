@@ -6,9 +6,9 @@ import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../../../doc
 import { checkGate, SIDES, type CheckedGate, type Side } from '../../../drill/gate/gate-input.js';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { InputError } from '../../../core/problem.js';
-import { checkFabric } from '../../client/check.js';
+import { checkFabric, fabricOrNames } from '../../client/check.js';
+import { withStore } from '../../store.js';
 import type { CommandContext } from '../../context.js';
-import { ProblemError } from '../../terminal/failure.js';
 import { parseWhole } from '../../terminal/flags.js';
 import { readSuite, sideFabric, type SuiteFile } from '../../files/suite-file.js';
 import { isUuid } from '../../../system/uuid.js';
@@ -130,19 +130,14 @@ function onlyOf(gate: CheckedGate, only: string | undefined): CheckedGate {
 async function storedFabric(
   name: string,
   side: Side,
-  context: CommandContext,
+  { config, withServer }: CommandContext,
 ): Promise<Loaded<FabricDocument>> {
-  return context.withServer(async (client) => {
-    try {
-      const path = `/v1/fabrics/${encodeURIComponent(name)}`;
-      return loadFabric((await client.json<{ definition: unknown }>('GET', path)).definition, refuseFiles);
-    } catch (error) {
-      if (!(error instanceof ProblemError) || error.status !== 404) throw error;
-      const names: string[] = [];
-      for await (const fabric of client.pages<{ name: string }>('/v1/fabrics')) names.push(fabric.name);
-      const there = names.length === 0 ? 'none is stored' : `stored are ${listChoices(names.sort())}`;
-      const hint = nearestHint(name, names) ?? 'a path of a fabric file has a slash in it or ends in .yaml';
-      throw InputError.at(`--${side}`, `there is no fabric "${name}"; ${there}`, hint);
-    }
-  });
+  const found =
+    config.serverUrl === undefined
+      ? await withStore(config, (store) => store.fabric(name))
+      : await withServer((client) => fabricOrNames(client, name));
+  if (!Array.isArray(found)) return found;
+  const there = found.length === 0 ? 'none is stored' : `stored are ${listChoices(found)}`;
+  const hint = nearestHint(name, found) ?? 'a path of a fabric file has a slash in it or ends in .yaml';
+  throw InputError.at(`--${side}`, `there is no fabric "${name}"; ${there}`, hint);
 }

@@ -55,14 +55,12 @@ const EXAMPLES = [
 ];
 
 export function addGateCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
   const formats = GATE_FORMATS.map(({ name }) => name).join(', ');
-  program
-    .command('gate')
+  command
     .argument('<suite>', 'suite file, file#name, or the id of a gate on the server')
-    .description('is a changed fabric as good as the one before? The same experiments and seeds on both')
     .option('--baseline <ref>', 'the fabric as it is: a stored one’s name, a YAML path, or path#name')
     .option('--candidate <ref>', 'the fabric as it would be')
     .option('--seeds <n>', 'how many seeds at most, instead of the suite’s own number')

@@ -55,13 +55,11 @@ Exits 0 where every layer is known and agrees, 1 where one differs, 3 where some
 otherwise decides, as in run.`;
 
 export function addParityCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('parity')
+  command
     .argument('<file>', 'experiment file, or file#name')
-    .description('the same experiment on the simulated twin and on the real fabric, side by side')
     .option('--fabric <ref>', 'the real fabric: a stored one’s name, a YAML path, or path#name')
     .option('--twin <ref>', 'the fabric that predicts; the real one’s simulated twin when left out')
     .option('--seed <n>', 'another seed')

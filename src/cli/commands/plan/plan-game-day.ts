@@ -4,16 +4,17 @@ import { formatDurationNs } from '../../../core/units.js';
 import { quoteArgument } from '../../../reports/common/report.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
 import type { CommandContext } from '../../context.js';
-import { readDefinitions, splitReference } from '../../files/definitions.js';
+import type { NamedFile } from '../../files/definitions.js';
 import { readGameDay } from '../../files/game-day-file.js';
 import { dayLocated } from '../game-days.js';
 
 export async function planGameDay(
   file: string,
+  read: NamedFile,
   format: 'text' | 'json',
   context: CommandContext,
 ): Promise<ExitCode> {
-  const source = readGameDay(file, context.path);
+  const source = readGameDay(file, context.path, read);
   return context.withServer(async (client) => {
     const plan = await client
       .json<GameDayPlan>('POST', '/v1/game-days/plan', source.textWith())
@@ -25,9 +26,7 @@ export async function planGameDay(
 }
 
 /** Whether a file (or `file#name`) is meant as a game day: it has one, of that name where one is given. */
-export function isGameDay(reference: string, toPath: (path: string) => string): boolean {
-  const { file, name } = splitReference(reference, toPath);
-  const { gameDays, experiments } = readDefinitions(toPath(file), file);
+export function isGameDay({ name, loaded: { gameDays, experiments } }: NamedFile): boolean {
   if (name === undefined) return gameDays.length > 0;
   const others = experiments.some(({ value }) => value.metadata.name === name);
   return gameDays.some(({ value }) => value.metadata.name === name) && !others;

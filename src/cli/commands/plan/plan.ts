@@ -13,9 +13,9 @@ import { InputError } from '../../../core/problem.js';
 import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../../../core/units.js';
 import { impairedElement, type Impairment } from '../../../fabric-api/impairment.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
-import { fetchFabric, planHere } from '../../client/check.js';
+import { fabricDocument, planHere } from '../../client/check.js';
 import type { CommandContext } from '../../context.js';
-import { readExperiment, resolveFabric } from '../../files/definitions.js';
+import { readExperiment, readNamed, resolveFabric } from '../../files/definitions.js';
 import { parseChoice, parseSeed } from '../../terminal/flags.js';
 import { examples } from '../../terminal/help.js';
 import { isGameDay, planGameDay } from './plan-game-day.js';
@@ -34,15 +34,11 @@ interface PlanOptions {
 }
 
 export function addPlanCommand(
-  program: Command,
+  command: Command,
   act: (work: (context: CommandContext) => Promise<ExitCode>) => Promise<void>,
 ): void {
-  program
-    .command('plan')
+  command
     .argument('<file>', 'experiment, suite, game day or schedule file, or file#name')
-    .description(
-      'resolved targets, blast radius, undo steps, or the next ticks of a schedule; writes nothing',
-    )
     .option('--fabric <ref>', 'plan for another fabric: a stored one’s name, a YAML path, or path#name')
     .option('--seed <n>', 'another seed')
     .option('--baseline <ref>', 'for a suite: the fabric as it is')
@@ -59,25 +55,24 @@ export function addPlanCommand(
 async function plan(file: string, options: PlanOptions, context: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--output', options.output, ['text', 'json']);
   const seed = parseSeed(options.seed);
-  if (isSuite(file, context.path)) {
+  const read = readNamed(file, context.path);
+  if (isSuite(read)) {
     refuseOthers('a suite', options, ['baseline', 'candidate']);
-    return planSuite(readSuite(file, context.path), options, format, context);
+    return planSuite(readSuite(file, context.path, read), options, format, context);
   }
-  if (isSchedule(file, context.path)) {
+  if (isSchedule(read)) {
     refuseOthers('a schedule', options, []);
-    return planSchedule(readScheduleFile(file, context.path).schedule.value, TICKS_SHOWN, format, context);
+    const { schedule } = readScheduleFile(file, context.path, read);
+    return planSchedule(schedule.value, TICKS_SHOWN, format, context);
   }
-  if (isGameDay(file, context.path)) {
+  if (isGameDay(read)) {
     refuseOthers('a game day', options, []);
-    return planGameDay(file, format, context);
+    return planGameDay(file, read, format, context);
   }
   refuseOthers('an experiment', options, ['fabric', 'seed']);
-  const source = readExperiment(file, context.path);
+  const source = readExperiment(file, context.path, read);
   const reference = resolveFabric(source, options.fabric, context.path);
-  const fabric =
-    'document' in reference
-      ? reference.document
-      : await context.withServer((client) => fetchFabric(client, reference.stored, source, options.fabric));
+  const fabric = await fabricDocument(reference, source, options.fabric, context);
   const made = await planHere(source, fabric, seed, context.config);
   context.out(format === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made));
   if (made.unsupported.length > 0) {

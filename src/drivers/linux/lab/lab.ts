@@ -11,17 +11,14 @@ import { InputError, withPointer } from '../../../core/problem.js';
 import type { FabricDefinition, FabricSettings } from '../../../fabric-api/definition.js';
 import { labSettingsSchema, type LabSettings } from '../../../fabric-api/lab-settings.js';
 import type { TransportSettings } from '../../../fabric-api/transport-settings.js';
-import { peerPort, type Device, type Port, type Topology } from '../../../model/topology/model.js';
+import { peerPort, type Device, type Topology } from '../../../model/topology/model.js';
 import { buildTopology } from '../../../model/topology/topology-spec.js';
 import { DIALECTS } from '../dialects/catalog.js';
-import type { Dialect } from '../dialects/dialect.js';
 import { interfaceWord } from './interface-word.js';
 import type { LabNode, LabPort, Reach } from './parts.js';
 import { reachOverSsh } from '../site/reach.js';
-import { NamespacePlace, type Place } from '../transport/place.js';
-
-/** Run files of labs; gone after a reboot, as namespaces are, and open to the account that FRR runs as. */
-export const LABS_FOLDER = '/run/fabricdrill/labs';
+import { NamespacePlace } from '../transport/place.js';
+import { LABS_FOLDER } from './record.js';
 
 /** The table of counters that `fabrics up` gives every device, and the mark of a damaged frame in it. */
 export const RULES_TABLE = 'fabricdrill';

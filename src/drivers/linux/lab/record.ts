@@ -18,7 +18,9 @@ import {
 import { join } from 'node:path';
 import { EnvironmentError, messageOf } from '../../../core/problem.js';
 import { isRunning, ownIdentity } from '../../../system/process-identity.js';
-import { LABS_FOLDER } from './lab.js';
+
+/** Run files of labs; gone after a reboot, as namespaces are, and open to the account that FRR runs as. */
+export const LABS_FOLDER = '/run/fabricdrill/labs';
 
 export interface NamespaceEntry {
   name: string;

@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../../core/problem.js';
 import { LocalPlace } from '../transport/place.js';
 import { ownIdentity } from '../../../system/process-identity.js';
-import { LABS_FOLDER } from './lab.js';
 import {
+  LABS_FOLDER,
   isBusy,
   namespaceInode,
   ownNamespaces,
