@@ -1,15 +1,14 @@
 /**
  * What every command needs: configuration, streams, and a server to talk to.
  *
- * A command talks REST and nothing else. Without FABRICDRILL_URL it brings its own server on a free loopback port,
- * guarded by a token that nobody else knows, and takes it down when it is done. Its worker may have taken the run of
- * another process from the common queue; that one is finished first, not aborted.
+ * What is simulated, and what is only read, needs none (run-here.ts, store.ts). Other commands talk REST. Without
+ * FABRICDRILL_URL they bring their own server on a free loopback port, guarded by a token that nobody else knows, and take
+ * it down when they are done. Its worker may have taken the run of another process from the common queue; that one is
+ * finished first, not aborted.
  */
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { loadConfig, type Config } from '../system/config/config.js';
-import { readServerSettings } from '../documents/server-settings.js';
-import { useServerSettings } from '../drivers/catalog.js';
 import { EXIT } from '../scoring/exit-codes.js';
 import { ApiClient } from './client/api-client.js';
 import { InterruptedError } from './terminal/failure.js';
@@ -38,7 +37,6 @@ export interface CommandContext {
 }
 
 export function createContext(config: Config = loadConfig()): CommandContext {
-  useServerSettings(readServerSettings(config.settingsFile));
   return {
     config,
     out: (text) => void process.stdout.write(text),

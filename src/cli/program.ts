@@ -111,6 +111,7 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   const act = async (work: (context: CommandContext) => Promise<ExitCode>): Promise<void> => {
     const { createContext } = await import('./context.js');
     context = createContext();
+    await useSettings(context.config.settingsFile);
     exitCode = await work(context);
   };
   try {
@@ -125,6 +126,16 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   } finally {
     await dropComputing();
   }
+}
+
+/** @param file where the server's own settings stand, of which documents name entries */
+async function useSettings(file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  const [{ readServerSettings }, { useServerSettings }] = [
+    await import('../documents/server-settings.js'),
+    await import('../drivers/catalog.js'),
+  ];
+  useServerSettings(readServerSettings(file));
 }
 
 async function buildProgram(act: Act, asked: string | undefined): Promise<Command> {

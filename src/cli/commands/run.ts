@@ -88,7 +88,7 @@ export function addRunCommand(
     .addHelpText('after', examples(EXAMPLES))
     .addHelpText(
       'after',
-      '\nCtrl-C reverts everything and ends with 4; a second Ctrl-C leaves at once, with 5.',
+      '\nCtrl-C reverts everything and ends with 4; a second Ctrl-C leaves at once, with 5 where a fault may be left.',
     )
     .action((file: string, options: RunOptions) => act((context) => runExperiment(file, options, context)));
 }
