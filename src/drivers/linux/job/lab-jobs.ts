@@ -7,11 +7,8 @@
  */
 import { join } from 'node:path';
 import type { Job } from '../../../model/workload/job.js';
-import type { Topology } from '../../../model/topology/model.js';
-import type { Place } from '../transport/place.js';
-import type { UndoSpot } from '../undo/timers.js';
 import { ackTimeoutNs } from '../ack-timeout.js';
-import { listeningPort, spreadConnections, type Connection, type TracePaths } from './connections.js';
+import { listeningPort, spreadConnections, type Connection } from './connections.js';
 import type { JobListener } from './job-events.js';
 import { LabJob, type JobSite } from './lab-job.js';
 import { monotonicNs } from './monotonic.js';

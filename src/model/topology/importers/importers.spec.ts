@@ -164,7 +164,12 @@ describe('ns-3 import', () => {
   it.each([
     ['a cut-off file', NS3.split('\n').slice(0, 6).join('\n'), 7, /ends after 4 links.*announces 6/],
     ['a missing field', withLine(NS3, 4, '1 4 100Gbps 1000ns'), 4, /4 fields; a link has 5/],
-    ['an unknown node', withLine(NS3, 4, '1 9 100Gbps 1000ns 0'), 4, /unknown node "9"; .*6 nodes: ids run from 0 to 5/],
+    [
+      'an unknown node',
+      withLine(NS3, 4, '1 9 100Gbps 1000ns 0'),
+      4,
+      /unknown node "9"; .*6 nodes: ids run from 0 to 5/,
+    ],
     ['a bad rate unit', withLine(NS3, 4, '1 4 100Gigs 1000ns 0'), 4, /"100Gigs" is no rate/],
     ['a bad delay unit', withLine(NS3, 4, '1 4 100Gbps 1000 0'), 4, /"1000" is no delay/],
     ['a loss above one', withLine(NS3, 4, '1 4 100Gbps 1000ns 1.5'), 4, /"1.5" is no loss/],
