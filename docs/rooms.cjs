@@ -210,13 +210,7 @@ const ROOMS = [
   {
     room: 'cli',
     holds: 'commands, the client of the API, files, the terminal',
-    reach: [
-      ...BELOW_APP,
-      'app/app.module.ts',
-      'app/platform/http/uuid.ts',
-      'app/game-days/game-day-plan.ts',
-      'app/game-days/rules/',
-    ],
+    reach: [...BELOW_APP, 'app/app.module.ts', 'app/game-days/game-day-plan.ts', 'app/game-days/rules/'],
     why: 'it starts the server and speaks to it; of its rooms it needs no more than shapes',
   },
 ];

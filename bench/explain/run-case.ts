@@ -9,7 +9,7 @@ import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabr
 import { fabricSpecSchema, type FabricSpec } from '../../src/fabric-api/definition.js';
 import type { ConfigurationSnapshot } from '../../src/fabric-api/fabric.js';
 import type { Impairment } from '../../src/fabric-api/impairment.js';
-import { planDrill, type Plan, type PlannedFault } from '../../src/drill/plan.js';
+import { planDrill, type Plan, type PlannedFault } from '../../src/drill/plan/plan.js';
 import { timeline } from '../../src/drill/walk.js';
 import { InputError } from '../../src/core/problem.js';
 import type { Evidence } from '../../src/model/telemetry/series.js';

@@ -6,7 +6,7 @@
  */
 import type { JobBoundary } from '../fabric-api/fabric.js';
 import { formatDurationNs } from '../core/units.js';
-import type { Plan, PlannedFault, PlannedImpairment, PlannedTrigger } from './plan.js';
+import type { Plan, PlannedFault, PlannedImpairment, PlannedTrigger } from './plan/plan.js';
 
 export interface Action {
   timeNs: number;

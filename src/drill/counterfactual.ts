@@ -8,7 +8,7 @@
 import { advancesTime, runsWorkload, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
 import { lostAgainstTwin, shapleyShares } from '../scoring/measures/lost-time.js';
 import type { Evidence } from '../model/telemetry/series.js';
-import type { Plan, PlannedFault, PlannedImpairment } from './plan.js';
+import type { Plan, PlannedFault, PlannedImpairment } from './plan/plan.js';
 import type { DrillRecord } from './record.js';
 
 /** Each of n faults takes part or not, so that there are 2^n histories. */

@@ -24,7 +24,7 @@ import { idealStepNs } from '../model/workload/closed-form.js';
 import { DEFAULT_PROFILE, type ScoringProfile } from '../scoring/profile.js';
 import type { Counterfactual } from './counterfactual.js';
 import type { Alignment } from './agenda.js';
-import type { Plan } from './plan.js';
+import type { Plan } from './plan/plan.js';
 import { searchNotes } from './search-notes.js';
 import { timeToExplainS } from './time-to-explain.js';
 import type { DrillRecord } from './record.js';

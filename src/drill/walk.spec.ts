@@ -5,7 +5,7 @@ import { InputError } from '../core/problem.js';
 import type { SearchRecord } from '../fabric-api/fabric.js';
 import type { RunState } from '../scoring/scorecard.js';
 import type { Judgement } from './judge.js';
-import type { Plan } from './plan.js';
+import type { Plan } from './plan/plan.js';
 import { FakeFabric, LINKS, planOfCuts, type Step } from './testing/fake-fabric.js';
 import type { UndoEntry } from './undo.js';
 import { timeline } from './agenda.js';

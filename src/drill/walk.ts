@@ -25,10 +25,10 @@ import { Agenda } from './agenda.js';
 import { runCounterfactual } from './counterfactual.js';
 import { LatenessBook } from './lateness.js';
 import { pacerFor, untilBoundary, type Pacer } from './pacer.js';
-import type { Plan } from './plan.js';
+import type { Plan } from './plan/plan.js';
 import { judgeCutShort, judgeDrill, type Judgement } from './judge.js';
 import type { DrillRecord } from './record.js';
-import { checkReadable } from './readable.js';
+import { checkReadable } from './plan/readable.js';
 import { Injector, type UndoJournal } from './undo.js';
 import { WorkWatch } from './work-watch.js';
 

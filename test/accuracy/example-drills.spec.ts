@@ -5,7 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputError } from '../../src/core/problem.js';
 import type { FabricDocument } from '../../src/documents/fabric-document.js';
-import { planExperiment } from '../../src/drill/planning.js';
+import { planExperiment } from '../../src/drill/plan/planning.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { definitionsIn, drillShipped, experimentOf, SHIPPED } from '../support/shipped-experiments.js';
 import { filesBelow, readSource } from '../support/source-tree.js';

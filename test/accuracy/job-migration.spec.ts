@@ -3,7 +3,7 @@
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Judgement } from '../../src/drill/judge.js';
-import { planDrill } from '../../src/drill/plan.js';
+import { planDrill } from '../../src/drill/plan/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import { loadDefinitions } from '../../src/documents/load.js';
 import { openFabric } from '../../src/drivers/catalog.js';

@@ -9,7 +9,7 @@ import { readDefinitions } from '../../src/cli/files/definitions.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';
 import { importedFabric } from '../../src/documents/imported-fabric.js';
 import { loadFabric } from '../../src/documents/load.js';
-import { planExperiment } from '../../src/drill/planning.js';
+import { planExperiment } from '../../src/drill/plan/planning.js';
 import { loadConfig } from '../../src/system/config/config.js';
 import { CHECKOUT } from '../support/cli.js';
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { experimentSpecSchema } from '../../src/documents/experiment.js';
-import { planDrill } from '../../src/drill/plan.js';
+import { planDrill } from '../../src/drill/plan/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import type { Judgement } from '../../src/drill/judge.js';
 import { simulatedFabric } from '../support/simulated-fabric.js';

@@ -8,7 +8,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { planExperiment } from '../../src/drill/planning.js';
+import { planExperiment } from '../../src/drill/plan/planning.js';
 import { readDefinitions } from '../../src/cli/files/definitions.js';
 import { InputError } from '../../src/core/problem.js';
 import { refuseFiles } from '../../src/documents/fabric-document.js';

@@ -10,8 +10,8 @@ import { loadFabric } from '../../src/documents/load.js';
 import { buildTopology, topologySchema } from '../../src/model/topology/topology-spec.js';
 import { wiringRemarks } from '../../src/model/topology/wiring.js';
 import { loadConfig } from '../../src/system/config/config.js';
-import type { PlannedFault } from '../../src/drill/planned.js';
-import { cutOffNotes } from '../../src/drill/cut-off.js';
+import type { PlannedFault } from '../../src/drill/plan/planned.js';
+import { cutOffNotes } from '../../src/drill/plan/cut-off.js';
 
 type Link = { a: string; b: string; rate: string; delay: string; rail?: number };
 const nic = (host: number, number: number, leaf: number): Link => ({

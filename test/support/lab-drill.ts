@@ -1,7 +1,7 @@
 /**
  * A drill on a lab in this process: the same plan and walk that a worker does, with a journal in memory.
  */
-import { planDrill, type Plan } from '../../src/drill/plan.js';
+import { planDrill, type Plan } from '../../src/drill/plan/plan.js';
 import { runDrill, type DrillRecord } from '../../src/drill/walk.js';
 import type { Judgement } from '../../src/drill/judge.js';
 import type { UndoEntry } from '../../src/drill/undo.js';

@@ -6,7 +6,7 @@ import { statedObjectives } from '../../src/documents/experiment.js';
 import type { FabricDocument } from '../../src/documents/fabric-document.js';
 import { loadDefinitions, type LoadedFile } from '../../src/documents/load.js';
 import { withJobs } from '../../src/documents/stored.js';
-import { planDrill, type Plan } from '../../src/drill/plan.js';
+import { planDrill, type Plan } from '../../src/drill/plan/plan.js';
 import { runDrill } from '../../src/drill/walk.js';
 import { openFabric } from '../../src/drivers/catalog.js';
 import type { Scorecard } from '../../src/scoring/scorecard.js';

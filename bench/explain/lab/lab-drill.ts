@@ -6,7 +6,7 @@
  * as long as its experiment says.
  */
 import { diagnose, type Verdict } from '../../../src/diagnosis/index.js';
-import { planDrill, type Plan } from '../../../src/drill/plan.js';
+import { planDrill, type Plan } from '../../../src/drill/plan/plan.js';
 import { runDrill } from '../../../src/drill/walk.js';
 import type { DrillRecord } from '../../../src/drill/record.js';
 import { experimentSchema } from '../../../src/documents/experiment.js';

@@ -3,7 +3,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiBody, ApiConsumes, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { planView } from '../../drill/plan.js';
+import { planView } from '../../drill/plan/plan.js';
 import { paceSchema } from '../../fabric-api/pace.js';
 import { InputError } from '../../core/problem.js';
 import { parseBody } from '../platform/http/body.js';

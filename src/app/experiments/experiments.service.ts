@@ -2,7 +2,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import type { DrilledFabric } from '../../drill/confirmation.js';
 import { formatPace } from '../../fabric-api/pace.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
@@ -16,10 +16,10 @@ import { isUuid } from '../../system/uuid.js';
 import type { Experiment } from '../../documents/experiment.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadExperiment, loadFabric, type Loaded } from '../../documents/load.js';
-import { evidenceRoom, type EvidenceRoom } from '../../drill/evidence-room.js';
+import { evidenceRoom, type EvidenceRoom } from '../../drill/plan/evidence-room.js';
 import { ExperimentEntity } from '../../store/documents/experiment.entity.js';
 import { drilledFabric, requireServed } from '../fabrics/confirmation.js';
-import { planExperiment } from '../../drill/planning.js';
+import { planExperiment } from '../../drill/plan/planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */
 export type FabricChoice = string | Record<string, unknown> | undefined;

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../../../test/support/definitions.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
 import { loadDefinitions } from '../../documents/load.js';
-import { planExperiment } from '../../drill/planning.js';
+import { planExperiment } from '../../drill/plan/planning.js';
 
 /** Six hosts of two GPUs and NICs of 400 Gbps, two leaves, two spines; nine seconds. */
 async function refusalOf(fault: Json, settings: Json = {}): Promise<InputIssue> {

@@ -3,7 +3,7 @@
  *
  * A seed that a blind day draws is drawn when it begins, so its targets are not known before, not even to its author.
  */
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import { labelOf, waitsFor, type GameDay } from '../../documents/game-day.js';
 import { formatPace } from '../../fabric-api/pace.js';
 import { stagePlans } from './rules/stage-plans.js';

@@ -6,7 +6,7 @@
  * broken, so that `curl … | sha256sum` gives the same.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { planView } from '../../drill/plan.js';
+import { planView } from '../../drill/plan/plan.js';
 import { canonicalJson } from '../../system/digest.js';
 import type { RunEntity } from '../../store/runs/run.entity.js';
 

@@ -9,7 +9,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { messageOf } from '../../core/problem.js';
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import { revertEntry } from '../../drill/undo.js';
 import { endingOf, endingOfError } from '../../drill/ending.js';
 import { runDrill, type DrillHooks } from '../../drill/walk.js';

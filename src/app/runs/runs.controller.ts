@@ -21,7 +21,7 @@ import { pipeline } from 'node:stream/promises';
 import { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { planView } from '../../drill/plan.js';
+import { planView } from '../../drill/plan/plan.js';
 import { optionalReason, parseBody } from '../platform/http/body.js';
 import {
   decodeUuidCursor,

@@ -2,16 +2,16 @@
  * What can be known about files before any server is asked: does the fabric build, do the jobs fit, what would a run
  * do. `validate`, `plan` and `run` share it, so that a mistake costs a moment and leaves nothing behind.
  */
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadFabric, type Loaded } from '../../documents/load.js';
-import { evidenceRoom } from '../../drill/evidence-room.js';
-import { planExperiment } from '../../drill/planning.js';
+import { evidenceRoom } from '../../drill/plan/evidence-room.js';
+import { planExperiment } from '../../drill/plan/planning.js';
 import type { Config } from '../../system/config/config.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
-import { FabricError } from '../../drill/fabric-error.js';
+import { FabricError } from '../../drill/plan/fabric-error.js';
 import type { CommandContext } from '../context.js';
 import { withStore, type CommandStore } from '../store.js';
 import type { ApiClient } from './api-client.js';

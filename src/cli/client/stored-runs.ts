@@ -34,7 +34,7 @@ export const shownRun = (id: string, context: CommandContext): Promise<RunView> 
   read(
     context,
     async (sql) => {
-      const [{ findRun, runView }, { planView }] = [await reader(), await import('../../drill/plan.js')];
+      const [{ findRun, runView }, { planView }] = [await reader(), await import('../../drill/plan/plan.js')];
       const run = await findRun(sql, id);
       return { ...runView(run), plan: run.sealed ? null : planView(run.plan) } as unknown as RunView;
     },

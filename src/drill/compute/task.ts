@@ -10,10 +10,10 @@ import type { Experiment } from '../../documents/experiment.js';
 import type { FabricDocument } from '../../documents/fabric-document.js';
 import type { RunState } from '../../scoring/scorecard.js';
 import type { TruthEntry } from '../../faults/ground-truth.js';
-import type { EvidenceRoom } from '../evidence-room.js';
+import type { EvidenceRoom } from '../plan/evidence-room.js';
 import type { Judgement } from '../judge.js';
-import type { Plan } from '../plan.js';
-import { FabricError } from '../fabric-error.js';
+import type { Plan } from '../plan/plan.js';
+import { FabricError } from '../plan/fabric-error.js';
 import type { DrillRecord } from '../record.js';
 import type { UndoEntry } from '../undo.js';
 

@@ -7,9 +7,9 @@ import type { Suite } from '../../documents/suite.js';
 import { planLooks, type Look } from '../../comparison/looks.js';
 import { INDEPENDENT, PAIRED, type SampleDesign } from '../../comparison/samples.js';
 import { parseSuiteObjectives, type SuiteObjective } from '../../comparison/suite-objective.js';
-import { unsupportedError } from '../plan.js';
+import { unsupportedError } from '../plan/plan.js';
 import { InputError, type InputIssue } from '../../core/problem.js';
-import { planExperiment } from '../planning.js';
+import { planExperiment } from '../plan/planning.js';
 
 export const SIDES = ['baseline', 'candidate'] as const;
 export type Side = (typeof SIDES)[number];

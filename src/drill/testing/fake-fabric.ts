@@ -14,7 +14,7 @@ import type {
 import { impairedElement, type Impairment, type ImpairmentType } from '../../fabric-api/impairment.js';
 import { settingText } from '../../fabric-api/setting.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
-import type { Plan, PlannedImpairment } from '../plan.js';
+import type { Plan, PlannedImpairment } from '../plan/plan.js';
 
 const TOPOLOGY = buildTopology(
   topologySchema.parse({ builder: 'leaf-spine', leaves: 2, spines: 2, hostsPerLeaf: 1, gpusPerHost: 1 }),

@@ -4,7 +4,7 @@
  * What was reported many times a second (progress) is not kept. Nobody can ask for such a run while it is computed.
  */
 import type { DrillReport } from '../../drill/compute/task.js';
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import type { EvidenceFile } from '../../evidence/evidence-file.js';
 import type { Scorecard } from '../../scoring/scorecard.js';
 import { storeExperiment } from '../documents/experiments.js';

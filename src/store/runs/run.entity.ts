@@ -7,7 +7,7 @@
  */
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Verdict } from '../../diagnosis/verdict.js';
-import type { Plan } from '../../drill/plan.js';
+import type { Plan } from '../../drill/plan/plan.js';
 import type { DrillRecord } from '../../drill/walk.js';
 import type { Impairment } from '../../fabric-api/impairment.js';
 import { readSettings } from '../../fabric-api/legacy-settings.js';

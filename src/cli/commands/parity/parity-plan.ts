@@ -4,7 +4,7 @@
  * The real fabric resolves the selectors, and whoever runs the experiment then is told the elements by name: paths, and with
  * them what a job uses, may differ on the twin.
  */
-import { unsupportedError, type PlanView } from '../../../drill/plan.js';
+import { unsupportedError, type PlanView } from '../../../drill/plan/plan.js';
 import type { FabricDocument } from '../../../documents/fabric-document.js';
 import { refuseFiles } from '../../../documents/fabric-document.js';
 import { loadExperiment, type Loaded } from '../../../documents/load.js';

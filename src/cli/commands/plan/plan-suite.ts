@@ -4,7 +4,7 @@
 import { effectNotes } from '../../../drill/gate/effects.js';
 import { SIDES, type CheckedGate } from '../../../drill/gate/gate-input.js';
 import { differencesOf } from '../../../drill/gate/rounds.js';
-import { planExperiment } from '../../../drill/planning.js';
+import { planExperiment } from '../../../drill/plan/planning.js';
 import { InputError } from '../../../core/problem.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
 import type { CommandContext } from '../../context.js';

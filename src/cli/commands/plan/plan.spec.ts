@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { oneWire, simulatedFabric } from '../../../../test/support/simulated-fabric.js';
 import { experimentSpecSchema } from '../../../documents/experiment.js';
-import { planDrill } from '../../../drill/plan.js';
+import { planDrill } from '../../../drill/plan/plan.js';
 import { renderPlan } from './plan.js';
 
 const planned = async (params: object): Promise<string> => {

@@ -6,7 +6,7 @@ import {
   type PlannedFault,
   type PlannedImpairment,
   type PlannedTrigger,
-} from '../../../drill/plan.js';
+} from '../../../drill/plan/plan.js';
 import { faultKind } from '../../../faults/catalog.js';
 import { parametersText } from '../parameters-text.js';
 import { InputError } from '../../../core/problem.js';

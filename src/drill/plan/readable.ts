@@ -5,8 +5,8 @@
  * queues or a speed that is none is found by it, and belongs into the plan, not into a run. Nothing is changed. Asked once for
  * each impairment, however often a fault that comes and goes turns the same setting.
  */
-import type { Fabric } from '../fabric-api/fabric.js';
-import { InputError } from '../core/problem.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
+import { InputError } from '../../core/problem.js';
 import type { PlannedFault } from './planned.js';
 
 /** @throws InputError at the fault whose impairment the fabric can't read back */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { simulatedFabric } from '../../test/support/simulated-fabric.js';
+import { simulatedFabric } from '../../../test/support/simulated-fabric.js';
 import { bufferNotes } from './buffer-notes.js';
 
 const described = (fabricDelay: string, settings: object = {}) =>

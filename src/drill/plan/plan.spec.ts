@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
-import { experimentSpecSchema, type ExperimentSpec } from '../documents/experiment.js';
-import { InputError } from '../core/problem.js';
+import { simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
+import { experimentSpecSchema, type ExperimentSpec } from '../../documents/experiment.js';
+import { InputError } from '../../core/problem.js';
 import { planDrill, planView, unsupportedError, type Plan } from './plan.js';
-import { FakeFabric } from './testing/fake-fabric.js';
+import { FakeFabric } from '../testing/fake-fabric.js';
 
 const FAULT = {
   kind: 'link-down',

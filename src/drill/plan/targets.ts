@@ -3,16 +3,16 @@
  *
  * The topology's selectors know names, tiers and labels; which jobs use an element is asked of the fabric.
  */
-import { compileGlob } from '../core/glob.js';
-import { listChoices, nearestHint } from '../core/nearest.js';
-import { InputError, withPointer } from '../core/problem.js';
-import type { Prng } from '../core/prng.js';
-import { deviceId, nicId, portId } from '../core/elements.js';
-import type { ElementRef } from '../model/telemetry/vocabulary.js';
-import { resolveSelector, type SelectorPredicate } from '../model/topology/selector.js';
-import type { AnyFaultKind } from '../faults/catalog.js';
-import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
-import type { TargetSpec } from '../documents/experiment.js';
+import { compileGlob } from '../../core/glob.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { InputError, withPointer } from '../../core/problem.js';
+import type { Prng } from '../../core/prng.js';
+import { deviceId, nicId, portId } from '../../core/elements.js';
+import type { ElementRef } from '../../model/telemetry/vocabulary.js';
+import { resolveSelector, type SelectorPredicate } from '../../model/topology/selector.js';
+import type { AnyFaultKind } from '../../faults/catalog.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../../fabric-api/fabric.js';
+import type { TargetSpec } from '../../documents/experiment.js';
 
 export interface TargetQuestion {
   /** Undefined for a kind that acts on nothing. */

@@ -3,10 +3,10 @@
  *
  * Apart from the plan, since the parts that make and check it are asked before there is one.
  */
-import type { Impairment } from '../fabric-api/impairment.js';
-import type { JobBoundary } from '../fabric-api/fabric.js';
-import type { ElementRef } from '../model/telemetry/vocabulary.js';
-import type { TruthEntry } from '../faults/ground-truth.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
+import type { JobBoundary } from '../../fabric-api/fabric.js';
+import type { ElementRef } from '../../model/telemetry/vocabulary.js';
+import type { TruthEntry } from '../../faults/ground-truth.js';
 
 export interface PlannedImpairment {
   /** Unique within the plan, `cut/0`; a run prefixes its own id. */

@@ -5,11 +5,11 @@
  * the graver hides the lighter (nobody sees bit errors on a link that is down). Either way the drill is no trial of
  * the hidden one for as long as both hold, and no diagnosis could name it.
  */
-import { elementName } from '../core/elements.js';
-import { formatDurationNs } from '../core/units.js';
-import { impairedElement } from '../fabric-api/impairment.js';
-import type { Topology } from '../model/topology/model.js';
-import { portsOfElement } from '../scoring/measures/fault-elements.js';
+import { elementName } from '../../core/elements.js';
+import { formatDurationNs } from '../../core/units.js';
+import { impairedElement } from '../../fabric-api/impairment.js';
+import type { Topology } from '../../model/topology/model.js';
+import { portsOfElement } from '../../scoring/measures/fault-elements.js';
 import type { PlannedFault, PlannedImpairment } from './planned.js';
 
 /** One sentence for each pair of faults and element that they share. */

@@ -3,14 +3,14 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { oneWire, samplesOf, simulatedFabric } from '../../test/support/simulated-fabric.js';
-import { experimentSpecSchema } from '../documents/experiment.js';
-import { InputError } from '../core/problem.js';
-import type { Evidence } from '../model/telemetry/series.js';
+import { oneWire, samplesOf, simulatedFabric } from '../../../test/support/simulated-fabric.js';
+import { experimentSpecSchema } from '../../documents/experiment.js';
+import { InputError } from '../../core/problem.js';
+import type { Evidence } from '../../model/telemetry/series.js';
 import { planDrill, type Plan } from './plan.js';
-import { FakeFabric } from './testing/fake-fabric.js';
-import { runDrill, type DrillRecord } from './walk.js';
-import type { Judgement } from './judge.js';
+import { FakeFabric } from '../testing/fake-fabric.js';
+import { runDrill, type DrillRecord } from '../walk.js';
+import type { Judgement } from '../judge.js';
 
 /** Steps of 100 ms of compute and some 20 ms of sending, and a checkpoint of 300 ms every 20 steps. */
 const FABRIC = {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
-import { linkDown } from '../faults/link-down.js';
-import { InputError } from '../core/problem.js';
-import { Prng } from '../core/prng.js';
-import type { Fabric } from '../fabric-api/fabric.js';
-import { selectorSchema } from '../model/topology/selector.js';
+import { simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
+import { linkDown } from '../../faults/link-down.js';
+import { InputError } from '../../core/problem.js';
+import { Prng } from '../../core/prng.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
+import { selectorSchema } from '../../model/topology/selector.js';
 import { resolveTarget } from './targets.js';
-import { FakeFabric } from './testing/fake-fabric.js';
+import { FakeFabric } from '../testing/fake-fabric.js';
 
 const fabric = simulatedFabric(twoJobs);
 

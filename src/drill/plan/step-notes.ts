@@ -4,9 +4,9 @@
  * Pace is told step by step, so a fault that is shorter than a step of the jobs it is to hit shows in one step at most, and
  * the figures of recovery say little. Steps are taken at their ideal; real ones are longer.
  */
-import { formatDurationNs } from '../core/units.js';
-import type { FabricDescription } from '../fabric-api/fabric.js';
-import { idealStepNs } from '../model/workload/closed-form.js';
+import { formatDurationNs } from '../../core/units.js';
+import type { FabricDescription } from '../../fabric-api/fabric.js';
+import { idealStepNs } from '../../model/workload/closed-form.js';
 import type { PlannedFault } from './planned.js';
 
 /** Fewer whole steps than these within a fault are no pace. */

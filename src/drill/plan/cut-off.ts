@@ -4,10 +4,10 @@
  * Routes are those of the fabric once it has noticed: links and devices that a fault takes down are gone, for good. Faults
  * are looked at one by one. What a fault only slows or corrupts cuts nobody off.
  */
-import { deviceId } from '../core/elements.js';
-import { impairedElement } from '../fabric-api/impairment.js';
-import type { Topology } from '../model/topology/model.js';
-import { cutOffBy } from '../model/topology/reachability.js';
+import { deviceId } from '../../core/elements.js';
+import { impairedElement } from '../../fabric-api/impairment.js';
+import type { Topology } from '../../model/topology/model.js';
+import { cutOffBy } from '../../model/topology/reachability.js';
 import type { PlannedFault } from './planned.js';
 
 const DOWN = new Set(['link-admin-down', 'link-cut', 'node-down']);

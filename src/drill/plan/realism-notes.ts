@@ -4,7 +4,7 @@
  * Each fabric says of each impairment what it costs in realism: a cut that is two ports shut down, a dialect that nobody has
  * tried on a switch. Said once for each kind of impairment that the plan would apply.
  */
-import type { FabricDescription } from '../fabric-api/fabric.js';
+import type { FabricDescription } from '../../fabric-api/fabric.js';
 import type { PlannedFault } from './planned.js';
 
 export function realismNotes(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Impairment } from '../fabric-api/impairment.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
 import type { PlannedFault } from './planned.js';
 import { realismNotes } from './realism-notes.js';
 

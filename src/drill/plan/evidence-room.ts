@@ -8,10 +8,10 @@
 import { stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { sizesEvidence, type Fabric } from '../fabric-api/fabric.js';
-import { InputError } from '../core/problem.js';
-import type { Config } from '../system/config/config.js';
-import { plannedBytes } from '../model/telemetry/evidence-size.js';
+import { sizesEvidence, type Fabric } from '../../fabric-api/fabric.js';
+import { InputError } from '../../core/problem.js';
+import type { Config } from '../../system/config/config.js';
+import { plannedBytes } from '../../model/telemetry/evidence-size.js';
 
 export interface EvidenceRoom {
   /** Most bytes that a run's evidence file may take. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Impairment } from '../fabric-api/impairment.js';
-import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
+import type { Impairment } from '../../fabric-api/impairment.js';
+import { simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
 import { overlapNotes } from './overlaps.js';
 import type { PlannedFault } from './plan.js';
 

@@ -5,8 +5,8 @@
  * kilometres that headroom outgrows any buffer. The simulator takes the headroom as there (or, where `settings.pfc.headroom`
  * says less, loses the difference at every pause); whether a switch can be had that has it is for the reader to know.
  */
-import { formatSizeBytes } from '../core/units.js';
-import type { FabricDescription } from '../fabric-api/fabric.js';
+import { formatSizeBytes } from '../../core/units.js';
+import type { FabricDescription } from '../../fabric-api/fabric.js';
 
 /** One sentence about the worst switch, with how many are like it. */
 export function bufferNotes({

@@ -4,17 +4,17 @@
  * The plan is plain JSON and is stored with the run, so that what was previewed is what is injected. Everything
  * random in it comes from the run's seed.
  */
-import { InputError, withPointer, type InputIssue } from '../core/problem.js';
-import { Prng } from '../core/prng.js';
-import { formatDurationNs } from '../core/units.js';
-import { faultKind } from '../faults/catalog.js';
-import { impairedElement, undoText } from '../fabric-api/impairment.js';
-import { tracesPaths, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
-import type { ExperimentSpec, FaultSpec } from '../documents/experiment.js';
-import type { ScoringProfile } from '../scoring/profile.js';
+import { InputError, withPointer, type InputIssue } from '../../core/problem.js';
+import { Prng } from '../../core/prng.js';
+import { formatDurationNs } from '../../core/units.js';
+import { faultKind } from '../../faults/catalog.js';
+import { impairedElement, undoText } from '../../fabric-api/impairment.js';
+import { tracesPaths, type Fabric, type FabricDescription } from '../../fabric-api/fabric.js';
+import type { ExperimentSpec, FaultSpec } from '../../documents/experiment.js';
+import type { ScoringProfile } from '../../scoring/profile.js';
 import { bufferNotes } from './buffer-notes.js';
-import { fitNotes } from '../model/workload/fit-jobs.js';
-import { wiringRemarks } from '../model/topology/wiring.js';
+import { fitNotes } from '../../model/workload/fit-jobs.js';
+import { wiringRemarks } from '../../model/topology/wiring.js';
 import { cutOffNotes } from './cut-off.js';
 import { checkReadable } from './readable.js';
 import { overlapNotes } from './overlaps.js';

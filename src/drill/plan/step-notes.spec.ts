@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
-import { idealStepNs } from '../model/workload/closed-form.js';
+import { simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
+import { idealStepNs } from '../../model/workload/closed-form.js';
 import type { PlannedFault } from './planned.js';
 import { stepNotes } from './step-notes.js';
 

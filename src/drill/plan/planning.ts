@@ -2,12 +2,12 @@
  * From stored or sent definitions to a plan on an opened fabric. Used by REST and by the command line alike.
  */
 import { planDrill, type Plan } from './plan.js';
-import { openFabric } from '../drivers/catalog.js';
-import { InputError } from '../core/problem.js';
-import type { Experiment } from '../documents/experiment.js';
-import type { FabricDocument } from '../documents/fabric-document.js';
-import { withJobs } from '../documents/stored.js';
-import type { Fabric } from '../fabric-api/fabric.js';
+import { openFabric } from '../../drivers/catalog.js';
+import { InputError } from '../../core/problem.js';
+import type { Experiment } from '../../documents/experiment.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import { withJobs } from '../../documents/stored.js';
+import type { Fabric } from '../../fabric-api/fabric.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 import { FabricError } from './fabric-error.js';
 

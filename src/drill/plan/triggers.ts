@@ -4,12 +4,12 @@
  * A boundary that is named by its number is watched for from the start; about when it will come follows from how fast a
  * step could be at best, and is for people to read. Jobs that can't come to such a boundary are refused here.
  */
-import type { FaultSpec, TriggerSpec } from '../documents/experiment.js';
-import { watchesJobs, type Fabric, type FabricDescription } from '../fabric-api/fabric.js';
-import { listChoices, nearestHint } from '../core/nearest.js';
-import { InputError } from '../core/problem.js';
-import { idealStepNs } from '../model/workload/closed-form.js';
-import type { Job } from '../model/workload/job.js';
+import type { FaultSpec, TriggerSpec } from '../../documents/experiment.js';
+import { watchesJobs, type Fabric, type FabricDescription } from '../../fabric-api/fabric.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
+import { InputError } from '../../core/problem.js';
+import { idealStepNs } from '../../model/workload/closed-form.js';
+import type { Job } from '../../model/workload/job.js';
 import type { PlannedTrigger } from './planned.js';
 
 export interface PlannedTime {

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeFabric } from './testing/fake-fabric.js';
-import { InputError } from '../core/problem.js';
-import { oneWire, simulatedFabric, twoJobs } from '../../test/support/simulated-fabric.js';
-import { PLANNED_ROW_BYTES } from '../model/telemetry/evidence-size.js';
+import { FakeFabric } from '../testing/fake-fabric.js';
+import { InputError } from '../../core/problem.js';
+import { oneWire, simulatedFabric, twoJobs } from '../../../test/support/simulated-fabric.js';
+import { PLANNED_ROW_BYTES } from '../../model/telemetry/evidence-size.js';
 import { checkEvidenceRoom, type EvidenceRoom } from './evidence-room.js';
 
 const MINUTE_NS = 60e9;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { InputError } from '../core/problem.js';
+import { InputError } from '../../core/problem.js';
 import type { PlannedFault } from './planned.js';
 import { checkReadable } from './readable.js';
-import { FakeFabric } from './testing/fake-fabric.js';
+import { FakeFabric } from '../testing/fake-fabric.js';
 
 const LINK = 'link:a/p1--b/p1';
 const fault = (name: string): PlannedFault => ({
