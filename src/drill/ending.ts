@@ -2,6 +2,7 @@
 import { EnvironmentError, InputError, messageOf } from '../core/problem.js';
 import { EXIT, exitCodeOf, type ExitCode } from '../scoring/exit-codes.js';
 import type { FinalState } from '../scoring/scorecard.js';
+import { ComputingLostError } from './compute/host.js';
 import type { Judgement } from './judge.js';
 
 /** With the exit code that a command waiting for it returns. */
@@ -21,6 +22,10 @@ export const endingOf = ({ state, reasons }: Judgement): DrillEnding => ({
 export function endingOfError(error: unknown): DrillEnding {
   const reason = messageOf(error);
   if (error instanceof InputError) return { state: 'inconclusive', reason, exitCode: EXIT.inconclusive };
+  if (error instanceof ComputingLostError) {
+    const lost = `the process that computed it was lost (${reason}); nothing of a simulated fabric outlives it`;
+    return { state: 'error', reason: lost, exitCode: EXIT.inconclusive };
+  }
   const exitCode = error instanceof EnvironmentError ? EXIT.inconclusive : EXIT.bug;
   return { state: 'error', reason, exitCode };
 }

@@ -129,7 +129,8 @@ export class EvidenceFile {
 
 async function openNameless(folder: string): Promise<FileHandle> {
   const path = join(folder, `fabricdrill-evidence-${randomUUID()}`);
-  const handle = await open(path, 'wx+', 0o600).catch((error: unknown) => {
+  // appended to, so that whoever has emptied it may have it filled again
+  const handle = await open(path, 'ax+', 0o600).catch((error: unknown) => {
     throw noRoom('evidence', folder, error);
   });
   try {

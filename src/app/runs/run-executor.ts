@@ -13,7 +13,10 @@ import type { Plan } from '../../drill/plan/plan.js';
 import { revertEntry } from '../../drill/undo.js';
 import { endingOf, endingOfError } from '../../drill/ending.js';
 import { runDrill, type DrillHooks } from '../../drill/walk.js';
-import type { Judgement } from '../../drill/judge.js';
+import { judgeCutShort, type Judgement } from '../../drill/judge.js';
+import type { DrillReport } from '../../drill/compute/task.js';
+import { journalId } from '../../store/runs/finished-run.js';
+import { ComputedDrills, type ProgramSettings } from './computed-drill.js';
 import type { openFabric } from '../../drivers/catalog.js';
 import type { Fabric } from '../../fabric-api/fabric.js';
 import { statedObjectives } from '../../documents/experiment.js';
@@ -35,6 +38,10 @@ export interface ExecutorSettings {
   /** What closing does to runs under way: revert and abort them, or let them come to their end. */
   onClose: 'abort' | 'finish';
   version: string;
+  /** Replaces settings of the processes that compute drills. */
+  programs?: Partial<ProgramSettings>;
+  /** `false`: drills on simulated fabrics run here, on what `openFabric` makes, and not in processes of their own. */
+  computed?: boolean;
   /** Makes the fabric of a run. */
   openFabric: typeof openFabric;
 }
@@ -52,11 +59,19 @@ export class RunExecutor {
   private readonly logger = new Logger('RunExecutor');
   private readonly owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   private readonly stopping = new AbortController();
+  private readonly drills: ComputedDrills;
 
   constructor(
     private readonly store: RunStore,
     @Inject(EXECUTOR_SETTINGS) private readonly settings: ExecutorSettings,
-  ) {}
+  ) {
+    this.drills = new ComputedDrills(settings.programs);
+  }
+
+  /** Once no drill is under way any more. */
+  close(): Promise<void> {
+    return this.drills.close();
+  }
 
   /** Asks every drill in this process to revert and end as aborted; none is begun any more. */
   shutdown(): void {
@@ -107,9 +122,10 @@ export class RunExecutor {
       return;
     }
     try {
-      await this.drill(claim, run, abort);
+      await (this.isComputed(run) ? this.compute(claim, run, abort) : this.drill(claim, run, abort));
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
+      if (this.isComputed(run)) await this.endedWithItsProcess(claim);
       const ending = endingOfError(error);
       if (ending.exitCode === EXIT.bug) {
         this.logger.error(
@@ -119,6 +135,65 @@ export class RunExecutor {
       }
       await this.end(claim, ending);
     }
+  }
+
+  /** Whether nothing of its fabric outlives the process that computes it. */
+  private isComputed({ driver, fabricDefinition }: RunEntity): boolean {
+    return this.settings.computed !== false && driver === 'simulated' && !isPaced(fabricDefinition);
+  }
+
+  private async compute(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
+    const experiment = experimentFromStored(run.definition);
+    const fabric = fabricFromStored(run.fabricDefinition, experiment);
+    const objectives = statedObjectives(experiment.spec);
+    const document = withJobsAsWritten(run.fabricDefinition, run.definition);
+    const keeper = {
+      report: this.keeperOf(claim, abort),
+      evidence: (file: EvidenceFile) => this.store.evidence(claim, file),
+    };
+    const task = { experiment, fabric, seed: run.seed, plan: run.plan, objectives };
+    const judgement = await this.drills.run(task, document, keeper, abort.signal);
+    if (judgement === undefined) await this.endedWithItsProcess(claim);
+    const judged = judgement ?? judgeCutShort({ aborted: String(abort.signal.reason) }, objectives);
+    await this.end(claim, endingOf(judged), judged);
+  }
+
+  private keeperOf(claim: Claim, abort: AbortController): (report: DrillReport) => Promise<void> {
+    const id = (own: string): string => journalId(claim.runId, own);
+    const progress = this.progressOf(claim);
+    return async (report) => {
+      switch (report.type) {
+        case 'state':
+          return this.store.go(claim, report.state, report.detail);
+        case 'progress':
+          return progress(report.nowNs, report.durationNs);
+        case 'intended': {
+          const reason = await this.store.intend(claim, { ...report.entry, id: id(report.entry.id) });
+          if (reason !== null) abort.abort(reason);
+          return;
+        }
+        case 'applied':
+          return this.store.applied(claim, id(report.id));
+        case 'verified':
+          return this.store.verified(claim, id(report.id));
+        case 'failed':
+          return this.store.failed(claim, id(report.id), report.reason);
+        case 'verdict':
+          return this.store.verdict(claim, report.verdict);
+        case 'truth': {
+          const { truth: _, ...record } = report.record;
+          return this.store.truth(claim, report.truth, record);
+        }
+        // the rest is not of the course of the drill
+        default:
+          return;
+      }
+    };
+  }
+
+  /** What its journal still holds open ended with the fabric. */
+  private async endedWithItsProcess(claim: Claim): Promise<void> {
+    for (const { id } of await this.store.openEntries(claim.runId)) await this.store.verified(claim, id);
   }
 
   private async drill(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
@@ -160,22 +235,12 @@ export class RunExecutor {
           (error) => this.logger.debug(`no look at the evidence so far: ${messageOf(error)}`),
         )
       : (): void => undefined;
-    let lastMs = 0;
-    let position = { now_s: 0, duration_s: 0 };
-    const show = oneAtATime(() =>
-      this.store
-        .event(claim, 'progress', position)
-        .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`)),
-    );
+    const progress = this.progressOf(claim);
     return {
       state: (state, detail) => this.store.go(claim, state, detail ?? null),
       progress: (nowNs, durationNs) => {
         look(nowNs);
-        const nowMs = Date.now();
-        if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
-        lastMs = nowMs;
-        position = { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 };
-        show();
+        progress(nowNs, durationNs);
       },
       evidence: async (evidence) => {
         const file = await EvidenceFile.write(encodedParts(evidence, true, document));
@@ -187,6 +252,23 @@ export class RunExecutor {
       },
       verdict: (verdict) => this.store.verdict(claim, verdict),
       truth: (truth, { truth: _, ...record }) => this.store.truth(claim, truth, record),
+    };
+  }
+
+  private progressOf(claim: Claim): (nowNs: number, durationNs: number) => void {
+    let lastMs = 0;
+    let position = { now_s: 0, duration_s: 0 };
+    const show = oneAtATime(() =>
+      this.store
+        .event(claim, 'progress', position)
+        .catch((error: unknown) => this.logger.debug(`progress not stored: ${messageOf(error)}`)),
+    );
+    return (nowNs, durationNs) => {
+      const nowMs = Date.now();
+      if (nowMs - lastMs < PROGRESS_EVERY_MS && nowNs < durationNs) return;
+      lastMs = nowMs;
+      position = { now_s: nowNs / 1e9, duration_s: durationNs / 1e9 };
+      show();
     };
   }
 
@@ -206,6 +288,10 @@ export class RunExecutor {
   }
 
   private async undo(claim: Claim, run: RunEntity, entries: readonly UndoEntryEntity[]): Promise<string[]> {
+    if (this.isComputed(run)) {
+      await this.endedWithItsProcess(claim);
+      return [];
+    }
     let fabric: Fabric;
     try {
       fabric = await this.openStored(run, true);
@@ -244,13 +330,12 @@ export class RunExecutor {
   }
 }
 
-/** Ids in the undo journal are unique over all runs. */
 function withRunIds(plan: Plan, runId: string): Plan {
   return {
     ...plan,
     faults: plan.faults.map((fault) => ({
       ...fault,
-      impairments: fault.impairments.map((one) => ({ ...one, id: `${runId}/${one.id}` })),
+      impairments: fault.impairments.map((one) => ({ ...one, id: journalId(runId, one.id) })),
     })),
   };
 }

@@ -64,6 +64,7 @@ export class RunWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     const taken = this.taking?.close();
     if (this.settings.onClose === 'abort') this.executor.shutdown();
     await Promise.all([taken, this.paced.close(), this.sweeping]);
+    await this.executor.close();
   }
 
   private async take(runId: string): Promise<void> {

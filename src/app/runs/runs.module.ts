@@ -54,7 +54,10 @@ export class RunsWorkerModule {
         },
         RunExecutor,
         RunWorker,
-        { provide: EXECUTOR_SETTINGS, useValue: { ...SETTINGS, ...settings } },
+        {
+          provide: EXECUTOR_SETTINGS,
+          useValue: { ...SETTINGS, computed: settings.openFabric === undefined, ...settings },
+        },
       ],
     };
   }

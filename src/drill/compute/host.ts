@@ -97,6 +97,11 @@ export class Computing {
     });
   }
 
+  /** Whether the program has ended. */
+  get isLost(): boolean {
+    return this.lost !== undefined;
+  }
+
   /** Asks for an orderly end of the drill under way, which comes when the program next looks. */
   abort(reason: string): void {
     this.program!.send({ type: 'abort', reason });
