@@ -77,6 +77,16 @@ const extremes: fc.Arbitrary<Extreme> = fc.record({
   ),
 });
 
+/** What a file may say of PFC beside such a buffer: no part of it larger than the whole. */
+function within(buffer: string | undefined, pfc: object): object {
+  if (buffer === '10GB') return pfc;
+  const least = { headroom: '0B', reserve: '0B', resumeOffset: '0B' };
+  if (buffer === '1B' || buffer === '1kB') return { ...pfc, ...least };
+  return Object.fromEntries(
+    Object.entries(pfc).map(([key, value]) => [key, value === '1GB' ? '4KiB' : value]),
+  );
+}
+
 /** Runs some steps, or as far as they come in the time that they would take without contention. */
 function run({ hostDelay, fabricDelay, hostRate, fabricRate, ...more }: Extreme): FlowSimulator {
   const { bytes, collective, queuePairs, buffer, pfc, dcqcn, ecn } = more;
@@ -86,7 +96,7 @@ function run({ hostDelay, fabricDelay, hostRate, fabricRate, ...more }: Extreme)
         ...{ builder: 'leaf-spine', leaves: 2, spines: 1, hostsPerLeaf: HOSTS / 2, gpusPerHost: 1 },
         ...{ hostDelay, fabricDelay, hostRate, fabricRate },
       },
-      settings: { pfc, dcqcn, ecn, ...(buffer === undefined ? {} : { buffer }) },
+      settings: { pfc: within(buffer, pfc), dcqcn, ecn, ...(buffer === undefined ? {} : { buffer }) },
       jobs: [
         {
           ...{ name: 'llm', gpus: HOSTS, queuePairs },

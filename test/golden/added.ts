@@ -14,7 +14,7 @@ export const ADDED: readonly Addition[] = [
     why: 'programs are told by a name why a schedule is suspended; the reason is for people',
   },
   {
-    where: /^rest\/.*\/body\/remarks(\/|$)/,
+    where: /^(rest\/.*\/body|database\/answers[.]json\/.*)\/remarks(\/|$)/,
     why: 'odd wiring is told with the fabric, before any drill',
   },
   {

@@ -166,7 +166,7 @@ describe('a silent one-way loss', () => {
   });
 
   it('shorter than the detection time changes no route', async () => {
-    const evidence = await observe(impairment, { bfdMultiplier: 255 });
+    const evidence = await observe(impairment, { bfdMultiplier: 255, bgpHold: '60s' });
     expect(changes(evidence, 'route_next_hops', 'device:leaf-1')).toEqual([]);
   });
 });
