@@ -23,7 +23,12 @@ export default class CoverageReporter {
     for (const { result: script, codeTransformResult } of v8Coverage) {
       const file = relative(process.cwd(), script.url.replace(/^file:\/\//, ''));
       if (!file.startsWith('src/') || /[.]spec[.]ts$|\/testing\//.test(file)) continue;
-      this.pending.push(this.read(script, codeTransformResult).then((lines) => (entry.lines[file] = lines)));
+      this.pending.push(
+        this.read(script, codeTransformResult).then((lines) => {
+          // a file may have been loaded several times, by tests that start over
+          entry.lines[file] = [...new Set([...(entry.lines[file] ?? []), ...lines])];
+        }),
+      );
     }
   }
 

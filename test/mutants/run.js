@@ -8,13 +8,14 @@
  *
  *   npm run test:mutants -- [--count N] [--only STRATUM] [--specs PATTERN] [--commit HASH] [--list]
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ignoredBy } from '../suites.js';
 import { mutantsOf } from './operators.js';
 
 const STRATA = {
@@ -23,8 +24,10 @@ const STRATA = {
   drill: { folder: 'src/drill', floor: 0.85 },
   diagnosis: { folder: 'src/diagnosis', floor: 0.75 },
 };
+/** What runs the code in processes of its own, where no line is seen, or does not run it. */
+const NOT_JUDGES = ['test/e2e/', 'test/architecture/', 'test/golden/.*e2e-spec', 'test/conformance/'];
 /** Test files of one mutant may take this long together, by the times of the unchanged code. */
-const SPECS_SECONDS_MAX = 30;
+const SPECS_SECONDS_MAX = 20;
 /** A mutant that takes this much longer than the unchanged code hangs, which is noticed. */
 const TIMEOUT_FACTOR = 5;
 const TIMEOUT_LEAST_SECONDS = 40;
@@ -66,31 +69,39 @@ const environment = {
   NODE_OPTIONS: '--experimental-vm-modules',
 };
 
-/** Runs the suite once: which test file reaches which line, and how long it takes. */
-function measure(folder) {
+/**
+ * Runs the unchanged code once, in a copy: which test file reaches which line, and how long it takes.
+ * A test file that fails there would fail with every mutant, so it may not judge them.
+ */
+function measure(folder, copy) {
   const file = join(folder, 'coverage.json');
   const coverage = ['--coverage', '--coverageProvider=v8', '--coverageReporters=none'];
-  execFileSync(
+  const { status } = spawnSync(
     process.execPath,
-    // processes that a test starts are not seen, so end-to-end tests would reach no line
     [
       jest,
-      options.specs,
+      ...(options.specs === '' ? [] : [options.specs]),
       ...coverage,
-      '--collectCoverageFrom=src/**/*.ts',
+      ...Object.values(STRATA).map((stratum) => `--collectCoverageFrom=${stratum.folder}/**/*.ts`),
       '--testPathIgnorePatterns',
-      'test/e2e/',
-      'test/architecture/',
+      ...NOT_JUDGES,
+      ...ignoredBy('minutes'),
       '--reporters=default',
       '--reporters=./test/mutants/coverage-reporter.js',
     ],
     {
-      cwd: checkout,
+      cwd: copy,
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...environment, FABRICDRILL_COVERAGE_FILE: file },
     },
   );
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const specs = Object.entries(JSON.parse(readFileSync(file, 'utf8')));
+  for (const [name, { passed }] of specs)
+    if (!passed) note(`left out, fails with the unchanged code: ${name}`);
+  const judges = specs.filter(([, { passed }]) => passed);
+  if (judges.length === 0)
+    throw new Error(`no test file passes with the unchanged code (jest: exit ${status})`);
+  return Object.fromEntries(judges);
 }
 
 /** Test files that reach the mutant, fastest first, as far as the bound allows. */
@@ -131,6 +142,7 @@ async function isKilled(mutant, { names, seconds }, copy) {
         '--bail',
         '--silent',
         '--testSequencer=./test/mutants/fastest-first.js',
+        '--testEnvironment=./test/mutants/first-failure-ends.js',
         '--runTestsByPath',
         ...names,
       ],
@@ -142,12 +154,22 @@ async function isKilled(mutant, { names, seconds }, copy) {
       },
     );
     const limitMs = 1000 * Math.max(TIMEOUT_LEAST_SECONDS, seconds * TIMEOUT_FACTOR);
-    const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
+    const timer = setTimeout(() => killGroup(child.pid), limitMs);
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
     clearTimeout(timer);
+    // a test file that ends at its first failure leaves behind what it started
+    killGroup(child.pid);
     return code !== 0;
   } finally {
     writeFileSync(path, original);
+  }
+}
+
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
   }
 }
 
@@ -170,27 +192,29 @@ async function main() {
   if (options.list) return say(work.map(told).join('\n'));
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-mutants-'));
   try {
-    note('running the suite once, to see which test reaches which line');
-    const specs = measure(folder);
-    await tryAll(work, specs, folder, told);
+    const copies = Array.from({ length: availableParallelism() }, (_, index) => copyOf(folder, index));
+    note('running the unchanged code once, to see which test reaches which line');
+    const specs = measure(folder, copies[0]);
+    await tryAll(work, specs, copies, told);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   report(work, commit, told);
 }
 
-async function tryAll(work, specs, folder, told) {
+async function tryAll(work, specs, copies, told) {
   const queue = [...work];
-  const one = async (_, index) => {
-    const copy = copyOf(folder, index);
+  const one = async (copy) => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const reaching = specsOf(next.mutant, specs);
+      const begun = Date.now();
       next.reached = reaching.names.length > 0;
       next.killed = next.reached && (await isKilled(next.mutant, reaching, copy));
+      next.seconds = (Date.now() - begun) / 1000;
       if (!next.killed) note(`survived${next.reached ? '' : ' (no test reaches it)'}: ${told(next)}`);
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, one));
+  await Promise.all(copies.map(one));
 }
 
 function report(work, commit, told) {
@@ -201,7 +225,12 @@ function report(work, commit, told) {
     const killed = own.filter((one) => one.killed).length;
     const unreached = own.filter((one) => !one.reached).length;
     const rate = killed / own.length;
-    const line = `${name}: ${killed} of ${own.length} killed, ${(100 * rate).toFixed(1)} % (floor ${100 * floor} %), ${unreached} reached by no test`;
+    const seconds = own.map((one) => one.seconds).sort((a, b) => a - b);
+    const line = [
+      `${name}: ${killed} of ${own.length} killed, ${(100 * rate).toFixed(1)} % (floor ${100 * floor} %)`,
+      `${unreached} reached by no test`,
+      `${seconds[Math.floor(own.length / 2)].toFixed(0)} s each at the median`,
+    ].join(', ');
     say(rate >= floor ? line : `${line}: MISSED`);
     if (rate < floor) process.exitCode = 1;
   }
