@@ -32,7 +32,7 @@ export class Family {
 
   constructor(private readonly choices: number) {
     this.ranks = new Float64Array(choices).fill(Infinity);
-    this.statistics = new Float64Array(choices).fill(-Infinity);
+    this.statistics = new Float64Array(choices);
   }
 
   /** @param statistics of one comparison by choice, larger is worse; NaN, a choice that tells nothing, counts as worst and best */
