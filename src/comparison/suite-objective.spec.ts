@@ -93,4 +93,38 @@ describe('objectives of a suite', () => {
     expect(issueOf(twice, twice)).toMatch(/twice/);
     expect(parse({ ...twice, on: ['incast'] }, { ...twice, on: ['link-down'] })).toHaveLength(2);
   });
+
+  it('may be missed at a share of the seeds, so that two that exclude each other fit into half each', () => {
+    const share = (expression: string, part: number) => ({ expression, share: part });
+    const [high] = parse(share('recovery.score >= 80', 0.5), share('recovery.score < 50', 0.5));
+    expect(high).toMatchObject({ share: 0.5, name: 'recovery.score >= 80 at 50 % of the seeds' });
+    expect(issueOf(share('recovery.score >= 80', 0.5), share('recovery.score < 50', 0.6))).toMatch(
+      /no candidate can meet both/,
+    );
+  });
+
+  it('allow a time any share of the baseline, and a score less than its span', () => {
+    expect(parse({ metric: 'training.step_time_s', margin: '150%' })).toMatchObject([{ margin: 1.5 }]);
+    expect(parse({ metric: 'recovery.score', margin: 99.9 })).toMatchObject([{ margin: 99.9 }]);
+    expect(parse({ metric: 'recovery.score', margin: ' .5 % ' })).toMatchObject([
+      { margin: 0.005, ofBaseline: true },
+    ]);
+    expect(issueOf({ metric: 'recovery.score', margin: '0%' })).toMatch(/more than 0.*margin: 5/);
+    expect(issueOf({ metric: 'training.step_time_s' })).toMatch(/as in margin: 2%/);
+  });
+
+  it('name the metrics that there are, of the family if there is one', () => {
+    const family = issueOf({ metric: 'training.speed', margin: 1 });
+    expect(family).toMatch(/; there are .*training.step_time_s.*training.faulted_step_time_s/);
+    expect(family).not.toMatch(/recovery/);
+    const any = issueOf({ metric: 'cost.total', margin: 1 });
+    expect(any).toMatch(/among others there are .*training.step_time_s.*recovery.score/);
+    expect(any).not.toMatch(/time_to_recover_s/);
+  });
+
+  it('have either a metric or an expression', () => {
+    expect(issueOf({ metric: 'recovery.score', margin: 1, expression: 'recovery.score >= 80' })).toMatch(
+      /both is here/,
+    );
+  });
 });
