@@ -8,6 +8,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/problem.js';
 import type { Plan } from '../../drill/plan/plan.js';
 import { revertEntry } from '../../drill/undo.js';
@@ -24,6 +25,7 @@ import { EXIT } from '../../scoring/exit-codes.js';
 import { experimentFromStored, fabricFromStored, withJobsAsWritten } from '../../documents/stored.js';
 import { encodedParts } from '../../evidence/arrow.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
+import { databaseLoss } from '../platform/problem/database-loss.js';
 import { lookEveryFewSeconds } from './live-look.js';
 import type { RunEntity, UndoEntryEntity } from '../../store/runs/run.entity.js';
 import { LeaseLostError, RunStore, type Claim, type Ending } from '../../store/runs/run-store.js';
@@ -125,6 +127,11 @@ export class RunExecutor {
       await (this.isComputed(run) ? this.compute(claim, run, abort) : this.drill(claim, run, abort));
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
+      const lost = databaseLoss(error);
+      if (lost !== undefined) {
+        await this.databaseAgain(claim);
+        return this.settle(claim, run, lost.message);
+      }
       if (this.isComputed(run)) await this.endedWithItsProcess(claim);
       const ending = endingOfError(error);
       if (ending.exitCode === EXIT.bug) {
@@ -272,17 +279,39 @@ export class RunExecutor {
     };
   }
 
-  /** A run whose worker died: undo what may be in place, then end it. */
-  private async cleanUp(claim: Claim, run: RunEntity): Promise<void> {
+  /** Waits until the database answers; the run stays ours unless another worker has claimed it meanwhile. */
+  private async databaseAgain(claim: Claim): Promise<void> {
+    for (;;) {
+      try {
+        await this.store.heartbeat(claim, this.settings.leaseMs);
+        return;
+      } catch (error) {
+        // who is leaving waits no longer: the next worker settles it
+        if (databaseLoss(error) === undefined || this.stopping.signal.aborted) throw error;
+        await sleep(this.settings.heartbeatMs);
+      }
+    }
+  }
+
+  /** A run whose worker died. */
+  private cleanUp(claim: Claim, run: RunEntity): Promise<void> {
+    return this.settle(claim, run, `the worker was lost in state ${run.state}`);
+  }
+
+  /** A run that lost something it needs: undo what may be in place, then end it. */
+  private async settle(claim: Claim, run: RunEntity, lost: string): Promise<void> {
     const open = await this.store.openEntries(run.id);
     const failures = open.length === 0 ? [] : await this.undo(claim, run, open);
-    const lost = `the worker was lost in state ${run.state}`;
     if (failures.length > 0) {
       const reason = `${lost} and not all could be undone: ${failures.join('; ')}`;
       await this.end(claim, { state: 'rollback-failed', reason, exitCode: EXIT.rollbackFailed });
     } else {
       const count = open.length === 1 ? 'one impairment was' : `${open.length} impairments were`;
-      const undone = open.length === 0 ? 'nothing was in place' : `${count} reverted`;
+      // the journal of a computed drill is behind what its process had in place
+      const nothing = this.isComputed(run)
+        ? 'nothing of a simulated fabric outlives it'
+        : 'nothing was in place';
+      const undone = open.length === 0 ? nothing : `${count} reverted`;
       await this.end(claim, { state: 'error', reason: `${lost}; ${undone}`, exitCode: EXIT.inconclusive });
     }
   }

@@ -53,20 +53,21 @@ export async function openDatabase(
   schema: Schema,
   onError: (error: Error) => void = () => undefined,
 ): Promise<Database> {
-  const server =
-    config.databaseUrl === undefined
-      ? await joinEmbeddedServer(config.home)
-      : { url: config.databaseUrl, leave: () => Promise.resolve() };
   // connections that break because we close are no news
   let closing = false;
+  const tell = (error: Error): void => {
+    if (!closing) onError(error);
+  };
+  const server =
+    config.databaseUrl === undefined
+      ? await joinEmbeddedServer(config.home, tell)
+      : { url: config.databaseUrl, leave: () => Promise.resolve() };
   const leave = (): Promise<void> => {
     closing = true;
     return server.leave();
   };
   try {
-    const dataSource = await connect(server.url, schema, (error) => {
-      if (!closing) onError(error);
-    });
+    const dataSource = await connect(server.url, schema, tell);
     return assemble(dataSource, { url: server.url, leave });
   } catch (error) {
     await leave();

@@ -24,8 +24,8 @@ const DRIVER_WORDS =
 /** TypeORM takes the connection from an open transaction when it breaks, and says only that it is gone. */
 const TAKEN_AWAY = new Set(['QueryRunnerProviderAlreadyReleasedError', 'QueryRunnerAlreadyReleasedError']);
 const HINT =
-  'see that the PostgreSQL server of DATABASE_URL runs and can be reached; without DATABASE_URL, start fabricdrill ' +
-  'again and it starts its embedded one';
+  'see that the PostgreSQL server of DATABASE_URL runs and can be reached; without DATABASE_URL, the embedded one is ' +
+  'started again within seconds, or the log says why not';
 
 /** The error to tell instead, or undefined when the database is not known to be lost. */
 export function databaseLoss(error: unknown): EnvironmentError | undefined {

@@ -111,12 +111,17 @@ async function initialise(
 
 /**
  * The running, ready server of the place: the one found, or a new one.
+ * @param portPatienceMs how long the port of the last start is waited for when it is taken
  * @throws EnvironmentError when it can't be started or does not get ready
  */
-export async function ensureRunning(place: EmbeddedPlace, binaries: Binaries): Promise<Postmaster> {
+export async function ensureRunning(
+  place: EmbeddedPlace,
+  binaries: Binaries,
+  portPatienceMs = 0,
+): Promise<Postmaster> {
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
   let child: Child | undefined;
-  let port = await freePort(lastPort(place));
+  let port = await lastPortIfFree(place, portPatienceMs);
   while (Date.now() < deadlineMs) {
     const found = findPostmaster(place.data);
     if (found?.status === 'ready') return found;
@@ -131,7 +136,7 @@ export async function ensureRunning(place: EmbeddedPlace, binaries: Binaries): P
       const passing = /Address already in use|shared memory block|lock file "postmaster.pid" already exists/;
       if (!passing.test(said)) throw cannotRun(place, `postgres ended with ${child.code}`);
       child = undefined;
-      port = await freePort(0);
+      if (said.includes('Address already in use')) port = await freePort(0);
       await sleep(10 * POLL_MS);
     }
     await sleep(POLL_MS);
@@ -201,6 +206,16 @@ function lastPort(place: EmbeddedPlace): number {
   const options = join(place.data, 'postmaster.opts');
   if (!fs.existsSync(options)) return 0;
   return Number(/port=(\d+)/.exec(fs.readFileSync(options, 'utf8'))?.[1] ?? 0);
+}
+
+async function lastPortIfFree(place: EmbeddedPlace, patienceMs: number): Promise<number> {
+  const wanted = lastPort(place);
+  const deadlineMs = Date.now() + patienceMs;
+  for (;;) {
+    const port = await freePort(wanted);
+    if (port === wanted || wanted === 0 || Date.now() >= deadlineMs) return port;
+    await sleep(10 * POLL_MS);
+  }
 }
 
 /** `wanted` if it is free on loopback, else another free port. */

@@ -9,6 +9,7 @@ import {
   type RunningProgram,
   startProgram,
 } from '../../../../test/support/child-program.js';
+import { until } from '../../../../test/support/until.js';
 import { EnvironmentError } from '../../../core/problem.js';
 import { installBinaries } from './binaries.js';
 import { ensureData } from './cluster.js';
@@ -146,6 +147,32 @@ describe('the embedded PostgreSQL server', () => {
     expect(liveLeases(place.leases)).toHaveLength(1);
     await next.leave();
     expect(findPostmaster(place.data)).toBeUndefined();
+  });
+
+  test('is started again, once and at its address, when it dies under two processes', async () => {
+    const starter = member();
+    const url = await starter.line();
+    const [one, two] = [member(), member()];
+    expect(await Promise.all([one.line(), two.line()])).toEqual([url, url]);
+    starter.process.kill('SIGKILL');
+    await starter.ended;
+    const place = preparePlace(root);
+    const seen = new Set<number>();
+    for (let round = 0; round < 2; round++) {
+      const { pid } = findPostmaster(place.data)!;
+      seen.add(pid);
+      process.kill(pid, 'SIGKILL');
+      await until(() => identityOf(pid) === undefined);
+      await until(() => findPostmaster(place.data)?.status === 'ready', 'a new server');
+      expect(await ask(url, 'SELECT 1 AS up')).toEqual([{ up: 1 }]);
+    }
+    const { pid } = findPostmaster(place.data)!;
+    expect(seen.add(pid).size).toBe(3);
+    one.say('leave');
+    two.say('leave');
+    await Promise.all([one.ended, two.ended]);
+    expect(identityOf(pid)).toBeUndefined();
+    expect(fs.readdirSync(place.lock)).toEqual([]);
   });
 
   test('has one server after three processes started at once, even if one of them is killed on the way', async () => {
