@@ -12,6 +12,10 @@ describe('the median of several seeds', () => {
     const ten = medianInterval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(ten).toMatchObject({ median: 5.5, low: 2, high: 9 });
     expect(ten.confidence).toBeCloseTo(0.9785, 4);
+    // of 20, at most 5 heads: 1 + 20 + 190 + 1140 + 4845 + 15504 of 2^20 on either side
+    const twenty = medianInterval(Array.from({ length: 20 }, (_, at) => at + 1));
+    expect(twenty).toMatchObject({ median: 10.5, low: 6, high: 15 });
+    expect(twenty.confidence).toBeCloseTo(1 - (2 * 21_700) / 2 ** 20, 12);
   });
 
   it('says how unsure a few seeds are', () => {

@@ -1,9 +1,9 @@
-/** jest's order of test files for mutants: as listed in FABRICDRILL_SPECS, which is fastest first. */
+/** jest's order of test files for mutants: as listed in FABRICDRILL_SPECS. */
 import { createRequire } from 'node:module';
 
 const { default: Sequencer } = createRequire(import.meta.url)('@jest/test-sequencer');
 
-export default class FastestFirst extends Sequencer {
+export default class AsListed extends Sequencer {
   sort(tests) {
     const order = JSON.parse(process.env.FABRICDRILL_SPECS);
     const place = ({ path }) => order.findIndex((spec) => path.endsWith(`/${spec}`));
