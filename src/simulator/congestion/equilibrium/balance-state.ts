@@ -98,6 +98,16 @@ export class BalanceState {
     return data > 0 ? Math.min(1, Math.max(0, this.load[queue] - capacity) / data) : 0;
   }
 
+  /** What a search moves from sweep to sweep, into a copy or back from it. */
+  protected copyMoved(copy: Float64Array[], back: boolean): void {
+    const { queueCount } = this.scene;
+    MOVED.forEach((name, at) => {
+      copy[at] = roomFloat64(copy[at] ?? this[name].slice(), queueCount);
+      const [from, to] = back ? [copy[at], this[name]] : [this[name], copy[at]];
+      for (let queue = 0; queue < queueCount; queue++) to[queue] = from[queue];
+    });
+  }
+
   /** Empty queues; NICs at what flows wish. */
   protected beginState(): void {
     const { scene } = this;
@@ -134,4 +144,5 @@ const FROM_ZERO = [
   'phi',
   'limitedLoad',
 ] as const;
+const MOVED = ['delay', 'mark', 'hazard', 'drop', 'phi'] as const;
 const BY_QUEUE = [...FROM_ZERO, 'usable', 'room', 'mostRate', 'limitedHeld'] as const;

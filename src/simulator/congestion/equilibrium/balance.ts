@@ -11,14 +11,15 @@
  * With DCQCN a QP sends no faster than its fixed point for the marks of the queues on its way; whichever holds the
  * load first, marks or pauses, holds the queue there.
  * Every T moves by the ratio of what it is asked and what it has, with a gain of its own that shrinks when the sign
- * changes; NICs move by Newton steps on the flows that they limit. A search that runs out of sweeps or rounds says how
- * far it was from its end (`residual`).
+ * changes; NICs move by Newton steps on the flows that they limit. A search that runs out of sweeps or rounds, or gets
+ * nowhere (pace.ts), goes back to where it was nearest to its end and says how far from it that is (`residual`).
  */
 import type { Effort } from '../../effort.js';
 import { BalanceState, NEAR } from './balance-state.js';
 import { AT_REST, NEARLY, type Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumFlow, EquilibriumNetwork } from './model.js';
+import { Pace } from './pace.js';
 import type { Pauses } from './pauses.js';
 import { Queues } from './queues.js';
 import type { ReactionCurve } from './reaction-curve.js';
@@ -34,6 +35,8 @@ const { abs, max, min } = Math;
 const MOST_SWEEPS = 400;
 const LATER_SWEEPS = 150;
 const MOST_ROUNDS = 8;
+/** Rounds that may end without an end of their search. */
+const UNSETTLED_ROUNDS = 1;
 /** A spill that changes by less, relative to itself, is the same. */
 const SAME_SPILL = 0.1;
 /** So often it is looked which queues hold anybody. */
@@ -43,8 +46,14 @@ export class Balance extends BalanceState {
   sweeps = 0;
   /** Largest relative error of a condition at the end of the last search; 0 where it converged. */
   residual = 0;
+  /** A queue outgrew its switch while no port paused anyone: no balance without pauses. */
+  outgrown = false;
   private readonly senders: Senders;
   private readonly queues: Queues;
+  private readonly pace: Pace;
+  /** What a search moves, as it was before the last sweep and where it was nearest to its end. */
+  private before: Float64Array[] = [];
+  private nearest: Float64Array[] = [];
   /** Largest change of a share that headrooms lose which was found last. */
   private spillChange = 0;
 
@@ -61,8 +70,9 @@ export class Balance extends BalanceState {
     private readonly effort: Effort,
   ) {
     super(network, scene);
+    this.pace = new Pace(curve !== null);
     this.senders = new Senders(this, scene, buffers, stuck, repeats, curve);
-    this.queues = new Queues(this, network, scene, buffers, repeats, binding, curve);
+    this.queues = new Queues(this, network, scene, buffers, repeats, binding, curve, this.pace);
   }
 
   /** Searches from empty queues; rates fit all links in the end. */
@@ -75,11 +85,15 @@ export class Balance extends BalanceState {
     this.sweeps = 0;
     this.residual = 0;
     this.spillChange = 0;
+    this.outgrown = false;
+    let unsettled = 0;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.settle(flows, round === 0 ? MOST_SWEEPS : LATER_SWEEPS);
       this.binding.find(this, AT_REST);
       this.residual = this.worst < NEAR ? 0 : this.worst;
-      if (round === MOST_ROUNDS - 1) {
+      if (this.outgrown) break;
+      if (this.residual > 0) unsettled++;
+      if (round === MOST_ROUNDS - 1 || unsettled > UNSETTLED_ROUNDS) {
         this.residual = max(this.residual, this.swings.change, this.spillChange);
         break;
       }
@@ -92,18 +106,32 @@ export class Balance extends BalanceState {
   }
 
   private settle(flows: readonly EquilibriumFlow[], most: number): void {
+    const { pace } = this;
+    pace.begin();
     for (let sweep = 1; sweep <= most; sweep++) {
-      const full = this.lack < NEAR && sweep > SWEEPS_TO_BIND ? AT_REST : NEARLY;
-      this.worst = 0;
-      this.lack = 0;
-      this.effort.work();
-      this.senders.chooseRates(flows);
-      this.senders.spend(true);
-      if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, full);
-      this.move();
-      this.sweeps++;
-      if (this.worst < NEAR) break;
+      if (pace.isLong) this.copyMoved(this.before, false);
+      this.sweep(flows, sweep);
+      if (this.worst < NEAR) return;
+      const goesOn = pace.goesOn(this.worst);
+      if (pace.isNearest) [this.before, this.nearest] = [this.nearest, this.before];
+      this.outgrown = pace.isLong && this.outgrows();
+      if (this.outgrown) return;
+      if (!goesOn) break;
     }
+    this.copyMoved(this.nearest, true);
+    this.sweep(flows, 1);
+  }
+
+  private sweep(flows: readonly EquilibriumFlow[], sweep: number): void {
+    const full = this.lack < NEAR && sweep > SWEEPS_TO_BIND ? AT_REST : NEARLY;
+    this.worst = 0;
+    this.lack = 0;
+    this.effort.work();
+    this.senders.chooseRates(flows);
+    this.senders.spend(true);
+    if (sweep % SWEEPS_TO_BIND === 0) this.binding.find(this, full);
+    this.move();
+    this.sweeps++;
   }
 
   /** Lets every queue answer, receivers first, so that a port sees at once what the queues behind it do. */
@@ -130,6 +158,18 @@ export class Balance extends BalanceState {
       }
     }
     this.buffers.follow(held);
+  }
+
+  /** Whether a lossless queue is longer than all its switch shares, which only pauses would prevent. */
+  private outgrows(): boolean {
+    const { scene, buffers } = this;
+    if (buffers.pausing) return false;
+    for (let queue = 0; queue < scene.queueCount; queue++) {
+      if (scene.fromSwitch[queue] === 0 || buffers.limit[queue] < Infinity) continue;
+      const device = this.network.fromDevice[scene.queueDirection[queue]];
+      if (this.delay[queue] * this.room[queue] > buffers.sharedOf(device)) return true;
+    }
+    return false;
   }
 
   /** What the port at a queue's far end holds: of the bytes in each queue there those that came by it. */

@@ -18,6 +18,8 @@ const FULL = 0.995;
 const DEFAULT_RESUME_BYTES = 3072;
 
 export class Buffers {
+  /** False: as if no port ever paused its sender. */
+  pausing = true;
   /** By queue, of the port at its far end: 1 where it pauses; bytes it may hold before it does. */
   pauses = new Uint8Array(64);
   threshold = new Float64Array(64);
@@ -34,7 +36,6 @@ export class Buffers {
   private readonly ports: Int32Array;
   private readonly rest: Float64Array;
   private readonly fullShare: Float64Array;
-  private pausing = true;
   private reserve = new Float64Array(64);
   private share = new Float64Array(64);
   private limitShare = new Float64Array(64);

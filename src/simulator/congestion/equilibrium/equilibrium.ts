@@ -77,7 +77,7 @@ export class Equilibrium {
     const isLossless = relevance.begin();
     if (isLossless && this.curve !== null && relevance.allMark) {
       this.search(flows, false);
-      if (ports.find(flows)) return this.outcome.read(ports);
+      if (!this.balance.outgrown && ports.find(flows)) return this.outcome.read(ports);
     }
     if (isLossless) this.search(flows, true);
     else this.balanceAll(flows, true);
@@ -90,7 +90,7 @@ export class Equilibrium {
     for (let round = 1; ; round++) {
       if (pausing) relevance.keepPorts(flows);
       this.balanceAll(flows, pausing);
-      if (round > MOST_ROUNDS || !relevance.grow(this.outcome.rates())) return;
+      if (this.balance.outgrown || round > MOST_ROUNDS || !relevance.grow(this.outcome.rates())) return;
       if (round === MOST_ROUNDS) relevance.keepFilling();
     }
   }

@@ -11,6 +11,7 @@ import type { Binding } from './binding.js';
 import type { Buffers } from './buffers.js';
 import type { EquilibriumNetwork } from './model.js';
 import { hazardOf, queueOfMarkRatio, type ReactionCurve } from './reaction-curve.js';
+import type { Pace } from './pace.js';
 import type { Repeats } from './repeats.js';
 import { roomFloat64 } from './room.js';
 import { TIE, type Scene } from './scene.js';
@@ -19,16 +20,17 @@ const { abs, max, min } = Math;
 
 /** A queue gets its first bytes beyond this. */
 const OPENS = 1 + 5 * NEAR;
-/** Gains: at first, at least, at most, and what they become when a move keeps or turns its direction. */
+/** Gains: at first, at least, and what they become when a move keeps or turns its direction. */
 const FIRST_GAIN = 0.7;
 const LEAST_GAIN = 0.05;
-const MOST_GAIN = 1;
 const GAIN_KEPT = 1.1;
 const GAIN_TURNED = 0.6;
 /** Part of the way that the share of drops takes in one sweep. */
 const DROP_DAMPING = 0.15;
 /** A queue below this share of a packet is empty. */
 const EMPTY = 1e-2;
+
+const within = (step: number): number => min(MOST_STEP, max(1 / MOST_STEP, step));
 
 export class Queues {
   private gain = new Float64Array(64);
@@ -44,6 +46,7 @@ export class Queues {
     private readonly repeats: Repeats,
     private readonly binding: Binding,
     private readonly curve: ReactionCurve | null,
+    private readonly pace: Pace,
   ) {
     this.leastMark = curve === null ? 0 : curve.leastHazard * (1 - NEAR);
   }
@@ -115,10 +118,10 @@ export class Queues {
     const turned = this.lastSign[queue] * sign < 0;
     this.gain[queue] = max(
       LEAST_GAIN,
-      min(MOST_GAIN, turned ? min(1, this.gain[queue]) * GAIN_TURNED : this.gain[queue] * GAIN_KEPT),
+      min(this.pace.mostGain, turned ? min(1, this.gain[queue]) * GAIN_TURNED : this.gain[queue] * GAIN_KEPT),
     );
     this.lastSign[queue] = sign;
-    const step = min(MOST_STEP, max(1 / MOST_STEP, asked)) ** this.gain[queue];
+    const step = within(within(asked) ** this.gain[queue]);
     const bytes = this.state.delay[queue] * capacity;
     if (asked > OPENS && this.state.mark[queue] === 0 && bytes < this.firstBytes(queue) / MOST_STEP) {
       this.setBytes(queue, this.firstBytes(queue), capacity);
