@@ -18,13 +18,20 @@ export const endingOf = ({ state, reasons }: Judgement): DrillEnding => ({
   exitCode: exitCodeOf(state),
 });
 
-/** An input that turned out unusable could not run; a missing service is the environment; the rest is our bug. */
+/**
+ * An input that turned out unusable could not run; a missing service is the environment; the rest is our bug. A process may
+ * be ended by others, for want of memory above all; a thread ends before its drill only by our own doing.
+ */
 export function endingOfError(error: unknown): DrillEnding {
   const reason = messageOf(error);
   if (error instanceof InputError) return { state: 'inconclusive', reason, exitCode: EXIT.inconclusive };
   if (error instanceof ComputingLostError) {
-    const lost = `the process that computed it was lost (${reason}); nothing of a simulated fabric outlives it`;
-    return { state: 'error', reason: lost, exitCode: EXIT.inconclusive };
+    const lost = `the ${error.program} that computed it was lost (${reason}); nothing of a simulated fabric outlives it`;
+    return {
+      state: 'error',
+      reason: lost,
+      exitCode: error.program === 'thread' ? EXIT.bug : EXIT.inconclusive,
+    };
   }
   const exitCode = error instanceof EnvironmentError ? EXIT.inconclusive : EXIT.bug;
   return { state: 'error', reason, exitCode };

@@ -13,6 +13,13 @@ import { errorOf, type DrillOrder, type DrillReport, type DrillTask, type Tell }
 /** The program ended before the drill did. */
 export class ComputingLostError extends Error {
   override readonly name = 'ComputingLostError';
+
+  constructor(
+    readonly program: 'thread' | 'process',
+    how: string,
+  ) {
+    super(`its ${program} ended with ${how}`);
+  }
 }
 
 /** A program at work. */
@@ -46,7 +53,7 @@ export class Computing {
     });
     worker.on('message', (report: DrillReport) => computing.hear(report));
     worker.on('error', (error) => computing.lose(error));
-    worker.on('exit', (code) => computing.lose(new ComputingLostError(`its thread ended with ${code}`)));
+    worker.on('exit', (code) => computing.lose(new ComputingLostError('thread', String(code))));
     computing.program = {
       send: (order) => worker.postMessage(order),
       end: () => worker.terminate(),
@@ -69,7 +76,7 @@ export class Computing {
     child.on('error', (error) => computing.lose(error));
     const ended = new Promise<void>((resolve) => {
       child.on('exit', (code, signal) => {
-        computing.lose(new ComputingLostError(`its process ended with ${code ?? signal}`));
+        computing.lose(new ComputingLostError('process', String(code ?? signal)));
         resolve();
       });
     });
