@@ -5,8 +5,10 @@
  * Fabric document, as an operator has them. What was recorded on another fabric would be explained by wires that were
  * not there, so every element of the evidence must exist in the document.
  */
+import type { FileHandle } from 'node:fs/promises';
 import { diagnose, type Verdict } from '../diagnosis/index.js';
 import type { FabricDocument } from '../documents/fabric-document.js';
+import { fabricAsRecorded } from '../documents/stored.js';
 import { openFabric } from '../drivers/catalog.js';
 import { remembersTelemetry, runsWorkload } from '../fabric-api/fabric.js';
 import { listChoices } from '../core/nearest.js';
@@ -43,6 +45,30 @@ export function examineEvidence(fabric: FabricDocument, recorded: Evidence, wind
   requireKnownMetrics(recorded);
   requireSameFabric(recorded, fabric.metadata.name, topology, jobs);
   return diagnose({ topology, jobs, evidence: windowIn(recorded, window) });
+}
+
+/**
+ * Diagnoses an evidence file.
+ * @param given the fabric it was recorded on; the one that came with the file when left out
+ */
+export async function examineFile(
+  source: Uint8Array | FileHandle,
+  given: FabricDocument | undefined,
+  window: Window,
+): Promise<Verdict> {
+  // the reader of Arrow files takes a while to load
+  const { decodeEvidenceFile } = await import('../evidence/arrow.js');
+  const { evidence, fabric } = await decodeEvidenceFile(source);
+  return examineEvidence(given ?? recordedFabric(fabric), evidence, window);
+}
+
+/** @throws InputError when nothing was recorded with the evidence */
+export function recordedFabric(document: unknown): FabricDocument {
+  if (document === undefined) {
+    const hint = 'name a stored fabric in the parameter fabric';
+    throw InputError.at('/fabric', 'the evidence does not say which fabric it is of', hint);
+  }
+  return fabricAsRecorded(document);
 }
 
 /**

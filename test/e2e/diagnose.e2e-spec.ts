@@ -46,6 +46,31 @@ describe('diagnose', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('holds up no other answer, however long it takes', async () => {
+    const spec = {
+      topology: { builder: 'leaf-spine', leaves: 2, spines: 2, hostsPerLeaf: 4, gpusPerHost: 2 },
+      jobs: [
+        {
+          name: 'exposed',
+          gpus: 16,
+          placement: { strategy: 'packed' },
+          step: { compute: '60ms', collectives: [{ collective: 'all-to-all', bytes: '20MB' }] },
+        },
+      ],
+    };
+    let answered = false;
+    const asked = post({ fabric: fabricDocument('long', spec), to: '9s' }).finally(() => (answered = true));
+    const answersMs: number[] = [];
+    while (!answered) {
+      const beganMs = performance.now();
+      expect((await service.client.get('/health/live')).status).toBe(200);
+      answersMs.push(performance.now() - beganMs);
+    }
+    expect((await asked).status).toBe(200);
+    // held up, the first would be answered together with the question
+    expect(answersMs.length).toBeGreaterThan(20);
+  });
+
   const post = (body: unknown, headers?: Record<string, string>, query = '') =>
     service.client.post(`/v1/diagnose${query}`, body, headers);
 

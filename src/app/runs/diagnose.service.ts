@@ -1,23 +1,25 @@
 /** Diagnoses without a drill: of a file, of a stored run, of a fabric that is watched for a while. */
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Verdict } from '../../diagnosis/verdict.js';
-import { examineEvidence, examineFabric, type Window } from '../../drill/examine.js';
+import { Answers } from '../../drill/compute/answers.js';
+import { examineFabric, recordedFabric, type Window } from '../../drill/examine.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadFabric } from '../../documents/load.js';
-import { fabricAsRecorded, withJobsAsWritten } from '../../documents/stored.js';
+import { withJobsAsWritten } from '../../documents/stored.js';
 import type { FabricChoice } from '../experiments/experiments.service.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
 import { InputError } from '../../core/problem.js';
 import { FABRIC_DRIVERS } from '../../drivers/catalog.js';
 import { drilledFabric, requireConfirmation, requireServed } from '../fabrics/confirmation.js';
-import { decodeEvidenceFile } from '../../evidence/arrow.js';
-import { readStored } from '../../store/evidence/stored-evidence.js';
+import { EvidenceFile } from '../../evidence/evidence-file.js';
 import { CONFIG, type Config } from '../../system/config/config.js';
 import { RunsService } from './runs.service.js';
 import { refuseSealed } from '../../store/runs/sealed-run.js';
 
 @Injectable()
-export class DiagnoseService {
+export class DiagnoseService implements OnApplicationShutdown {
+  private readonly answers = new Answers();
+
   constructor(
     private readonly runs: RunsService,
     private readonly fabrics: FabricsService,
@@ -26,20 +28,24 @@ export class DiagnoseService {
 
   /** @param choice the fabric it was recorded on; the one that came with the file when left out */
   async ofFile(bytes: Uint8Array, choice: FabricChoice, window: Window): Promise<Verdict> {
-    const { evidence, fabric } = await decodeEvidenceFile(bytes);
-    const document = choice === undefined ? documentOf(fabric) : await this.resolve(choice);
-    return examineEvidence(document, evidence, window);
+    const fabric = choice === undefined ? undefined : await this.resolve(choice);
+    return this.answers.ask({ type: 'file', source: bytes, fabric, window });
   }
 
   async ofRun(id: string, choice: FabricChoice, window: Window): Promise<Verdict> {
     const run = await this.runs.get(id);
     refuseSealed(run, 'diagnosis by us');
-    const evidence = await readStored(await this.runs.evidence(id));
-    const document =
+    const { parts } = await this.runs.evidence(id);
+    const fabric =
       choice === undefined
-        ? documentOf(withJobsAsWritten(run.fabricDefinition, run.definition))
+        ? recordedFabric(withJobsAsWritten(run.fabricDefinition, run.definition))
         : await this.resolve(choice);
-    return examineEvidence(document, evidence, window);
+    const file = await EvidenceFile.from(parts());
+    try {
+      return await this.answers.ask({ type: 'file', source: file.handle.fd, fabric, window });
+    } finally {
+      await file.close();
+    }
   }
 
   /** @param confirm name of the fabric, where its jobs are started on a real one to be watched */
@@ -62,22 +68,23 @@ export class DiagnoseService {
     // what is only watched starts no jobs
     const starts = FABRIC_DRIVERS.some(({ name, watchOnly }) => name === fabric.driver && watchOnly !== true);
     if (starts) requireConfirmation([fabric], confirm);
-    return examineFabric(loadFabric(definition, refuseFiles).value, seed, { fromNs, toNs });
+    const document = loadFabric(definition, refuseFiles).value;
+    const asked = { fabric: document, seed, window: { fromNs, toNs } };
+    // a real fabric takes the server's settings to open; it and a paced one take time rather than computing
+    return document.spec.driver === 'simulated' && document.spec.pace === undefined
+      ? this.answers.ask({ type: 'fabric', ...asked })
+      : examineFabric(document, seed, asked.window);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.answers.close();
   }
 
   private async resolve(choice: string | Record<string, unknown>): Promise<FabricDocument> {
-    return documentOf(await this.definitionOf(choice));
+    return recordedFabric(await this.definitionOf(choice));
   }
 
   private async definitionOf(choice: string | Record<string, unknown>): Promise<unknown> {
     return typeof choice === 'object' ? choice : (await this.fabrics.require(choice, '/fabric')).definition;
   }
-}
-
-function documentOf(document: unknown): FabricDocument {
-  if (document === undefined) {
-    const hint = 'name a stored fabric in the parameter fabric';
-    throw InputError.at('/fabric', 'the evidence does not say which fabric it is of', hint);
-  }
-  return fabricAsRecorded(document);
 }
