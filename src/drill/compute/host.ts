@@ -6,7 +6,6 @@
  */
 import { fork } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { programPath } from '../../system/program-path.js';
 import { errorOf, type DrillOrder, type DrillReport, type DrillTask, type Tell } from './task.js';
@@ -46,7 +45,6 @@ export class Computing {
   /** As a thread of this process. */
   static thread(): Computing {
     const computing = new Computing();
-    setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
     const worker = new Worker(programPath('program', import.meta.url), {
       // what Node has to say about itself is no news to somebody who waits for a verdict; options of V8 hold for all
       // threads anyway, and a thread refuses them
@@ -142,8 +140,3 @@ export class Computing {
 export const EVIDENCE_DESCRIPTOR = 4;
 
 const YOUNG_MB = 64;
-/**
- * How much code a function runs before V8 thinks of optimising it: ten times the default. A drill of a few seconds is
- * over before most of what would be optimised has paid for itself.
- */
-const INTERRUPT_BUDGET = 700_000;
