@@ -57,6 +57,59 @@ export const LATER = [
     seconds: 20,
     reason: 'replicas that are killed and stopped over weeks of ticks',
   },
+  {
+    file: 'test/e2e/left-behind.e2e-spec.ts',
+    seconds: 39,
+    reason: 'whole commands and servers as processes, each looked for after its end',
+  },
+  {
+    file: 'test/e2e/database-restart.e2e-spec.ts',
+    seconds: 25,
+    reason: 'kills PostgreSQL under a server and waits until it is back',
+  },
+  {
+    file: 'src/store/database/embedded/embedded-server.spec.ts',
+    seconds: 19,
+    reason:
+      'starts, loses and joins real PostgreSQL servers; test/e2e/crash and most of e2e run on one in `npm test`',
+  },
+  {
+    file: 'test/e2e/determinism.e2e-spec.ts',
+    seconds: 19,
+    reason: 'whole drills twice over, once by each queue',
+  },
+  { file: 'test/e2e/rest-page.e2e-spec.ts', seconds: 14, reason: 'types every command of docs/rest.md' },
+  {
+    file: 'test/e2e/parity.e2e-spec.ts',
+    seconds: 13,
+    reason: 'each experiment twice, on the twin and on a paced simulation',
+  },
+  {
+    file: 'test/conformance/paced-simulation.spec.ts',
+    seconds: 14,
+    reason: 'drills in real time, and processes that are killed',
+  },
+  {
+    file: 'src/drivers/prometheus/real-prometheus.spec.ts',
+    seconds: 14,
+    reason: 'starts a Prometheus and waits for its scrapes',
+  },
+  {
+    file: 'src/drivers/linux/slurm/slurm-scheduler.spec.ts',
+    seconds: 13,
+    reason: 'starts a Slurm and waits for its jobs',
+  },
+  { file: 'test/e2e/labs-on-server.e2e-spec.ts', seconds: 12, reason: 'builds and removes a lab' },
+  {
+    file: 'test/accuracy/diagnosis-blindness.spec.ts',
+    seconds: 13,
+    reason: 'whole drills with every name permuted',
+  },
+  {
+    file: 'test/accuracy/job-migration.spec.ts',
+    seconds: 7,
+    reason: 'each variant of a migration at three seeds',
+  },
 ];
 
 /** Drills in real time on labs of Linux namespaces, alone on the machine: `npm run test:labs`. */

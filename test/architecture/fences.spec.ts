@@ -1,9 +1,9 @@
 /**
  * The import fences hold, and each of them bites.
  *
- * The checker has a known way to fail open (it reads no module, finds nothing and exits 0), so the clean run must have
- * read at least as many modules as there are source files, and a copy of the sources with planted violations must be
- * reported plant by plant. Source: dependency-cruiser run as a program, with the configuration that `npm run fences` uses.
+ * The checker has a known way to fail open (it reads no module, finds nothing and exits 0), so it must have read every source
+ * file, and in a copy of the sources with planted violations each plant must be reported. What it reports of any other file
+ * is a real violation. Source: dependency-cruiser run as a program, with the configuration that `npm run fences` uses.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
@@ -55,10 +55,8 @@ const inWords = ({ rule, from, to }: CruiseResult['summary']['violations'][numbe
 
 describe('import fences', () => {
   let place: string;
-  let clean: CruiseResult;
   let planted: CruiseResult;
 
-  // The clean run reads the copy too, so that a file saved in between can't make the two runs differ.
   beforeAll(() => {
     place = mkdtempSync(join(tmpdir(), 'fabricdrill-fences-'));
     const settings = ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs', 'docs/rooms.cjs'];
@@ -67,7 +65,6 @@ describe('import fences', () => {
         cpSync(join(CHECKOUT, name), join(place, name), { recursive: true });
     }
     symlinkSync(join(CHECKOUT, 'node_modules'), join(place, 'node_modules'));
-    clean = cruise(place);
     for (const { sources } of PLANTS) {
       for (const [file, source] of Object.entries(sources)) {
         mkdirSync(dirname(join(place, file)), { recursive: true });
@@ -80,7 +77,9 @@ describe('import fences', () => {
   afterAll(() => rmSync(place, { recursive: true, force: true }));
 
   test('no arrow between rooms is broken', () => {
-    expect(clean.summary.violations.map(inWords)).toEqual([]);
+    const own = new Set(PLANTS.flatMap(({ sources }) => Object.keys(sources)));
+    const others = planted.summary.violations.filter((violation) => !own.has(violation.from));
+    expect(others.map(inWords)).toEqual([]);
   });
 
   test('every source file is seen', () => {
@@ -88,7 +87,7 @@ describe('import fences', () => {
     const files = sourceFiles(place);
     expect(files.filter((file) => !seen.has(file))).toEqual([]);
     expect(files.length).toBeGreaterThan(200);
-    expect(clean.summary.totalCruised).toBeGreaterThan(150);
+    expect(planted.summary.totalCruised).toBeGreaterThan(150);
   });
 
   test('every rule has a planted violation', () => {
@@ -103,12 +102,5 @@ describe('import fences', () => {
   test.each(PLANTS.map((plant) => [plant.rule, plant.file] as const))('%s catches %s', (rule, file) => {
     const caught = planted.summary.violations.filter((violation) => violation.from === file);
     expect(caught.map((violation) => violation.rule.name)).toContain(rule);
-  });
-
-  test('a planted tree brings no blame on files that were not planted', () => {
-    const own = new Set(PLANTS.flatMap(({ sources }) => Object.keys(sources)));
-    const known = new Set(clean.summary.violations.map(inWords));
-    const others = planted.summary.violations.filter((violation) => !own.has(violation.from));
-    expect(others.map(inWords).filter((words) => !known.has(words))).toEqual([]);
   });
 });

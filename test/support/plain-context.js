@@ -4,9 +4,15 @@
  * jest gives each test file a context whose global object hands every look-up of a global (`Math`, `Infinity`,
  * `Float64Array`) to a callback. A simulation spends most of its time there: it takes three to five times as long as in
  * Node itself. A context that Node leaves alone has no such callback; what isolates one file from another stays.
+ *
+ * A test file is over before most of what V8 would optimise has paid for itself, so it optimises later, as in a command
+ * (src/cli/computing.ts).
  */
+import { setFlagsFromString } from 'node:v8';
 import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
+
+setFlagsFromString('--interrupt-budget=700000');
 
 export default class PlainContext extends TestEnvironment {
   constructor(...all) {
