@@ -7,7 +7,7 @@ import { transformSync, version as swcVersion } from '@swc/core';
 import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { CHECKOUT, isSpec, readSource, typescriptFiles } from './source-tree.js';
+import { CHECKOUT, isSpec, readSource, SOURCE_FOLDERS, typescriptFiles } from './source-tree.js';
 import { testHome } from './test-home.js';
 
 /** The same options as under jest. */
@@ -24,7 +24,7 @@ export function builtCheckout(): string {
   const manner = createHash('sha256').update(readSource(OPTIONS_FILE) + swcVersion);
   const folder = join(testHome(), `built-${manner.digest('hex').slice(0, 8)}`);
   const { version } = JSON.parse(readSource('package.json')) as { version: string };
-  const wanted = new Set(['package.json', 'node_modules']);
+  const wanted = new Set<string>();
   fs.mkdirSync(folder, { recursive: true });
   put(folder, 'package.json', JSON.stringify({ name: 'fabricdrill', version, type: 'module' }));
   if (!fs.existsSync(join(folder, 'node_modules'))) linkPackages(folder);
@@ -62,11 +62,18 @@ function linkPackages(folder: string): void {
   }
 }
 
-/** What a source that is gone has left: a program that still imports it must fail. */
+/**
+ * What a source that is gone has left: a program that still imports it must fail. Looks into our own folders only: newer
+ * versions of Node 24 follow links when they list a folder with all below it, and `node_modules` is one.
+ */
 function removeOthers(folder: string, wanted: ReadonlySet<string>): void {
-  const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
-  for (const { parentPath, name } of files.filter((entry) => entry.isFile() && entry.name.endsWith('.js'))) {
-    const file = relative(folder, join(parentPath, name)).split(sep).join('/');
-    if (!wanted.has(file)) fs.rmSync(join(folder, file), { force: true });
+  for (const top of SOURCE_FOLDERS) {
+    const files = fs.readdirSync(join(folder, top), { recursive: true, withFileTypes: true });
+    for (const { parentPath, name } of files.filter(
+      (entry) => entry.isFile() && entry.name.endsWith('.js'),
+    )) {
+      const file = relative(folder, join(parentPath, name)).split(sep).join('/');
+      if (!wanted.has(file)) fs.rmSync(join(folder, file), { force: true });
+    }
   }
 }

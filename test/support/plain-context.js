@@ -6,13 +6,13 @@
  * Node itself. A context that Node leaves alone has no such callback; what isolates one file from another stays.
  *
  * A test file is over before most of what V8 would optimise has paid for itself, so it optimises later, as in a command
- * (src/cli/computing.ts).
+ * (src/cli/computing.ts), if it is a version that can be told to.
  */
 import { setFlagsFromString } from 'node:v8';
 import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
-setFlagsFromString('--interrupt-budget=700000');
+if (Number.parseInt(process.versions.v8, 10) < 13) setFlagsFromString('--interrupt-budget=700000');
 
 export default class PlainContext extends TestEnvironment {
   constructor(...all) {

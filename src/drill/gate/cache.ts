@@ -112,13 +112,18 @@ export class FolderStore implements RunStore {
     });
   }
 
-  /** Removes the oldest runs beyond the number that is kept. */
+  /** Removes the oldest runs beyond the number that is kept, and nothing else that lies in the folder. */
   trim(most = MOST_FILES): void {
     if (!existsSync(this.folder)) return;
     this.tried(() => {
-      const files = readdirSync(this.folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.parentPath !== this.folder)
-        .map((entry) => join(entry.parentPath, entry.name));
+      const folders = readdirSync(this.folder, { withFileTypes: true }).filter(
+        (entry) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name),
+      );
+      const files = folders.flatMap(({ name }) =>
+        readdirSync(join(this.folder, name))
+          .filter((file) => /^[0-9a-f]+[.]json$/.test(file))
+          .map((file) => join(this.folder, name, file)),
+      );
       if (files.length <= most) return;
       const byAge = files.map((file) => ({ file, ms: ageOf(file) })).sort((a, b) => a.ms - b.ms);
       for (const { file } of byAge.slice(0, files.length - most)) rmSync(file, { force: true });

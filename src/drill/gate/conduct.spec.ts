@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { experimentDocument, fabricDocument } from '../../../test/support/definitions.js';
@@ -114,11 +122,13 @@ describe('a gate from its input to its result', () => {
         writeFileSync(path, damaged);
         expect(await conduct()).toEqual({ ...first, run: { runs: 10, fromCache: 9 } });
       }
-      writeFileSync(join(folder, 'not-one-of-ours'), '');
+      const others = ['not-one-of-ours', 'notes/a.json', `${part}/notes.json`];
+      mkdirSync(join(folder, 'notes'));
+      for (const other of others) writeFileSync(join(folder, other), '');
       new FolderStore(folder).trim(4);
-      expect(
-        readdirSync(folder, { recursive: true }).filter((name) => /json$/.test(String(name))),
-      ).toHaveLength(4);
+      const left = readdirSync(folder, { recursive: true }).filter((name) => /json$/.test(String(name)));
+      expect(left.filter((name) => !others.includes(String(name)))).toHaveLength(4);
+      expect(others.every((other) => existsSync(join(folder, other)))).toBe(true);
     } finally {
       rmSync(folder, { recursive: true });
     }
