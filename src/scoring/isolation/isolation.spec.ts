@@ -1,11 +1,20 @@
 /** Isolation: victims among bystanders with a noise guard, flows, containment, honest nulls, bounds. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { edgeId } from '../../core/elements.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { isolationScore, scoreIsolation } from './isolation.js';
 import { scoringProfileSchema } from '../profile.js';
 import { SCORE_METRICS } from '../scorecard.js';
-import { drill, truth } from '../testing/synthetic-drill.js';
+import {
+  drill,
+  END_S,
+  EvidenceWriter,
+  INJECTED_S,
+  jobs,
+  REVERTED_S,
+  truth,
+} from '../testing/synthetic-drill.js';
 
 describe('isolation of a fault that only its own job feels', () => {
   const { score, metrics } = scoreIsolation(drill());
@@ -143,5 +152,120 @@ describe('the isolation score', () => {
     expect(isolationScore(figures)).toBe(100);
     const profile = scoringProfileSchema.parse({ isolation: { weights: { jobs: 1, flows: 0, pauses: 1 } } });
     expect(isolationScore(figures, profile)).toBe(75);
+  });
+});
+
+describe('flows of a bystander', () => {
+  /** Bytes per ns of two flows beside those of the story, by the second. */
+  const share = (rates: readonly ((timeS: number) => number)[], revertedS: number | null = REVERTED_S) => {
+    const input = drill();
+    const writer = new EvidenceWriter();
+    rates.forEach((rate, at) => {
+      let bytes = 0;
+      for (let timeS = 0; timeS <= END_S; timeS++) {
+        writer.add('edge_tx_bytes', edgeId('bystander', at, at + 10), timeS, bytes);
+        bytes += rate(timeS) * 1e9;
+      }
+    });
+    const kept = input.evidence.series.filter(({ metric }) => metric !== 'edge_tx_bytes');
+    const evidence = { ...input.evidence, series: [...kept, ...writer.build().series] };
+    const revertedNs = revertedS === null ? null : revertedS * 1e9;
+    return scoreIsolation({ ...input, evidence, revertedNs }).metrics.victim_flow_share;
+  };
+  const slowed =
+    (by: number, fromS = INJECTED_S) =>
+    (timeS: number) =>
+      timeS < fromS ? 1 : 1 - by;
+
+  it('are hurt from two per cent on, during the fault or after the repair', () => {
+    expect(share([slowed(0.021), slowed(0.019)])).toBe(0.5);
+    expect(share([slowed(0.021, REVERTED_S), slowed(0.019, REVERTED_S)])).toBe(0.5);
+    // two per cent of the time until the end, where nothing was repaired
+    expect(share([slowed(0.05, REVERTED_S), slowed(0.03, REVERTED_S)], null)).toBe(0.5);
+  });
+
+  it('are judged by what they scattered before, of which a mean has less the longer it is', () => {
+    // 0.8 and 1.2 in turn: a deviation of 0.2, and of the mean over 20 intervals 0.045; three of them are 13 %
+    const scattered = (by: number) => (timeS: number) =>
+      (timeS % 2 === 0 ? 0.8 : 1.2) * (timeS < INJECTED_S ? 1 : 1 - by);
+    expect(share([scattered(0.14), scattered(0.13)])).toBe(0.5);
+  });
+
+  it('that sent nothing before are nobody’s, and are not counted', () => {
+    const late = (timeS: number) => (timeS < INJECTED_S ? 0 : 1);
+    expect(share([late, slowed(0.5)])).toBe(1);
+    expect(share([late])).toBeNull();
+  });
+
+  it('of exposed jobs do not count', () => {
+    const input = drill({ exposedStallS: 15 });
+    expect(scoreIsolation(input).metrics.victim_flow_share).toBe(0);
+  });
+});
+
+describe('a slowdown of a bystander', () => {
+  it('after the repair alone makes it a victim as well', () => {
+    const input = drill({ bystanderStallS: 3 });
+    // as if the fault had been over before the bystander stood still
+    const early = { ...input, injectedNs: 10e9, revertedNs: 15e9 };
+    expect(scoreIsolation(early).metrics.blast_ratio).toBe(1);
+    expect(scoreIsolation({ ...early, endNs: 19e9 }).metrics.blast_ratio).toBe(0);
+  });
+
+  it('of one among several is the share of them', () => {
+    const twin = { ...jobs[1], name: 'exposed-too' };
+    const input = drill({ bystanderStallS: 3 });
+    const series = input.evidence.series
+      .filter(({ element }) => element === 'job:exposed')
+      .map((one) => ({ ...one, element: 'job:exposed-too' }));
+    const evidence = { ...input.evidence, series: [...input.evidence.series, ...series] };
+    const { metrics } = scoreIsolation({ ...input, evidence, jobs: [...jobs, twin], exposedJobs: [] });
+    // the exposed one stood still as well, for 1.5 s of 20, and so did its like
+    expect(metrics).toMatchObject({ exposed_jobs: 0, bystander_jobs: 3, blast_ratio: 1 });
+    const calm = drill({ exposedStallS: 0, bystanderStallS: 3 }, { exposedJobs: [] });
+    expect(scoreIsolation(calm).metrics.blast_ratio).toBe(0.5);
+  });
+
+  it('is not known where the pace of one bystander is not', () => {
+    const silent = { ...jobs[1], name: 'silent' };
+    const { score, metrics } = scoreIsolation(drill({}, { jobs: [...jobs, silent] }));
+    expect([score, metrics.blast_ratio]).toEqual([null, null]);
+  });
+});
+
+describe('where time was lost', () => {
+  const rails = buildTopology(
+    topologySchema.parse({ builder: 'rail-optimised', hosts: 4, gpusPerHost: 2, segments: 1, spines: 1 }),
+  );
+  const onRail = (rail: number) => ({
+    ...truth,
+    elements: [
+      {
+        type: 'link' as const,
+        id: rails.links.find((one) => one.rail === rail && one.tier === 'host-leaf')!.id,
+      },
+    ],
+  });
+  const contained = (gpus: number[], story: Parameters<typeof drill>[0] = {}) => {
+    const placed = jobs.map((job, at) => (at === 0 ? { ...job, placement: Int32Array.from(gpus) } : job));
+    const input = drill(story, { topology: rails, truth: [onRail(0)], jobs: placed });
+    return scoreIsolation(input).metrics.containment;
+  };
+  const of = (rail: number) =>
+    rails.gpus.flatMap(({ nic }, gpu) =>
+      rails.nics[nic].ports.some((port) => rails.links[rails.ports[port].link].rail === rail) ? [gpu] : [],
+    );
+
+  it('counts GPUs of the rail, of each job by what it lost', () => {
+    expect(contained(of(0))).toBe(1);
+    expect(contained(of(1))).toBe(0);
+    expect(contained([...of(0).slice(0, 3), of(1)[0]])).toBeCloseTo(0.75, 9);
+  });
+
+  it('is not known where nothing was lost, or a pace is not known', () => {
+    expect(contained(of(0), { exposedStallS: 0 })).toBeNull();
+    const silent = { ...jobs[0], name: 'silent' };
+    const input = drill({}, { topology: rails, truth: [onRail(0)], jobs: [...jobs, silent] });
+    expect(scoreIsolation(input).metrics.containment).toBeNull();
   });
 });

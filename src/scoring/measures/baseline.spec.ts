@@ -108,3 +108,68 @@ describe('a baseline without evidence', () => {
     expect(check({}, undefined, { jobs: [] }).healthy).toBeNull();
   });
 });
+
+describe('the limits of health', () => {
+  const healthy = (...all: Parameters<typeof check>) => check(...all).healthy;
+  const ideally = (ns: number) => ({ idealStepNs: new Map([['exposed', ns]]) });
+
+  it('are twice the ideal step, and two per cent of scatter', () => {
+    expect([healthy({}, undefined, ideally(0.25e9)), healthy({}, undefined, ideally(0.249e9))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(healthy({}, undefined, { idealStepNs: new Map() })).toBe(true);
+    expect([healthy({ jitter: 0.019 }), healthy({ jitter: 0.021 })]).toEqual([true, false]);
+  });
+
+  it('are a hundredth of the rated speed', () => {
+    const rate = (gbps: number) => healthy({}, (w) => w.add('port_rate_gbps', 'port:leaf-2/p1', 5, gbps));
+    expect([99, 98.9, 101, 101.1].map(rate)).toEqual([true, false, true, false]);
+  });
+
+  it('are looked at up to a second before the fault, where clocks may be off', () => {
+    const at = (timeS: number) => ({
+      port: healthy({}, (w) => w.add('port_oper_status', 'port:leaf-2/p1', timeS, 0)),
+      speed: healthy({}, (w) => w.add('port_rate_gbps', 'port:leaf-2/p1', timeS, 50)),
+      routes: healthy({}, (w) => w.add('route_next_hops', deviceId('spine-3'), timeS, 7)),
+      errors: healthy({}, (w) => {
+        w.add('port_rx_errors', portId(LEAF_PORT), 0, 3);
+        w.add('port_rx_errors', portId(LEAF_PORT), timeS, 4);
+      }),
+    });
+    expect(at(INJECTED_S - 1)).toEqual({ port: false, speed: false, routes: false, errors: false });
+    expect(at(INJECTED_S - 0.9)).toEqual({ port: true, speed: true, routes: true, errors: true });
+  });
+
+  it('leave half of a baseline that is shorter than that', () => {
+    const down = (timeS: number) =>
+      check({}, (w) => w.add('port_oper_status', 'port:leaf-2/p1', timeS, 0), {
+        injectedNs: 1.6e9,
+        jobs: [],
+      }).reasons.some((reason) => reason.startsWith('already down'));
+    expect([down(0.79), down(0.81)]).toEqual([true, false]);
+  });
+});
+
+it('an error counter that stands, or falls, or is read once, is no sickness', () => {
+  const counted = (...values: number[]) =>
+    check({}, (w) =>
+      values.forEach((value, at) => w.add('queue_drop_packets', 'queue:leaf-1/p1/3', at, value)),
+    ).healthy;
+  expect([counted(7), counted(7, 7, 7), counted(7, 3), counted(7, 8, 8)]).toEqual([true, true, true, false]);
+});
+
+it('siblings are those of one tier, plane and set of links', () => {
+  // spines have 8 next hops where leaves have 16: only like is compared with like
+  expect(check().healthy).toBe(true);
+  const fewer = check({}, (w) => w.add('route_next_hops', deviceId('spine-3'), 0.5, 7));
+  expect(fewer.reasons).toContainEqual(expect.stringMatching(/^fewer next hops.*: device:spine-3$/));
+});
+
+it('what is wrong comes before what is missing', () => {
+  const { healthy, reasons } = check({}, (w) => w.add('port_oper_status', 'port:leaf-2/p1', 5, 0), {
+    jobs: [],
+  });
+  expect(healthy).toBe(false);
+  expect(reasons).toEqual([expect.stringMatching(/^already down/), 'no job ran before the fault']);
+});

@@ -11,7 +11,7 @@ import {
   REVERTED_S,
   STEP_S,
   STORY,
-  type EvidenceWriter,
+  EvidenceWriter,
   type Story,
 } from '../testing/synthetic-drill.js';
 
@@ -116,5 +116,70 @@ describe('the layers of a drill', () => {
       value(read({ exposedStallS: 10 }, undefined, { exposedJobs }).throughput_during);
     expect(share(['bystander'])).toBeCloseTo(1 / STEP_S, 9);
     expect(share(null)).toBeCloseTo((share(['exposed']) + share(['bystander'])) / 2, 9);
+  });
+});
+
+describe('ports that let go of prefixes', () => {
+  const far = portId('leaf-2/p9');
+  const logged = (...samples: [number, number][]) =>
+    read(
+      {},
+      (writer) => {
+        for (const [timeS, prefixes] of samples) writer.add('route_port_prefixes', far, timeS, prefixes);
+      },
+      // the log of the faulted port is left out: this one is alone
+      {},
+    );
+  const alone = (...samples: [number, number][]) => {
+    const evidence = without(evidenceOf(STORY), 'route_port_prefixes');
+    const writer = new EvidenceWriter();
+    for (const [timeS, prefixes] of samples) writer.add('route_port_prefixes', far, timeS, prefixes);
+    const { reroute, routes_back: back } = read({}, undefined, {
+      evidence: { ...evidence, series: [...evidence.series, ...writer.build().series] },
+    });
+    return [reroute, back].map((reading) => (reading.is === 'measured' ? reading.value : reading.is));
+  };
+
+  it('count from the injection to the revert, both of them apart and included', () => {
+    expect(alone([0, 8], [INJECTED_S, 4])).toEqual(['nothing', 'nothing']);
+    expect(alone([0, 8], [REVERTED_S, 4], [REVERTED_S + 1, 8])).toEqual([20, 1]);
+    expect(alone([0, 8], [REVERTED_S + 0.5, 4], [REVERTED_S + 1, 8])).toEqual(['nothing', 'nothing']);
+  });
+
+  it('do not count where they get more, or were not known before', () => {
+    expect(alone([0, 8], [25, 9])).toEqual(['nothing', 'nothing']);
+    expect(alone([25, 8], [26, 4])).toEqual(['nothing', 'nothing']);
+  });
+
+  it('are back with the revert where they came back before it, never where they still lack one at the end', () => {
+    expect(alone([0, 8], [25, 4], [30, 8])).toEqual([5, 0]);
+    expect(alone([0, 8], [25, 4], [42, 9])).toEqual([5, 2]);
+    expect(alone([0, 8], [25, 4], [42, 7])).toEqual([5, 'never']);
+    expect(alone([0, 8], [25, 4], [END_S + 1, 8])).toEqual([5, 'never']);
+  });
+
+  it('reroute with the last of them', () => {
+    expect(value(logged([0, 8], [21, 4], [22, 3]).reroute)).toBeCloseTo(1, 9);
+  });
+});
+
+describe('traffic', () => {
+  it('is unknown as soon as one counter of a job is silent', () => {
+    const lost = evidenceOf(STORY, (writer) => writer.add('edge_tx_bytes', 'edge:exposed/5-6', 0, 0));
+    expect(read({}, undefined, { evidence: lost }).traffic_during).toEqual({ is: 'unknown' });
+  });
+});
+
+describe('failback', () => {
+  it('is told no more finely than the coarsest of steps and polls', () => {
+    expect(read().failback).toMatchObject({ resolution: 1 });
+    const evidence = without(evidenceOf(STORY), 'port_tx_bytes');
+    expect(read({}, undefined, { evidence }).failback).toMatchObject({ resolution: STEP_S });
+  });
+
+  it('is unknown where the pace of one job is', () => {
+    const silent = { ...drill().jobs[0], name: 'silent' };
+    const layers = read({}, undefined, { jobs: [...drill().jobs, silent], exposedJobs: null });
+    expect([layers.failback.is, layers.throughput_before.is]).toEqual(['unknown', 'unknown']);
   });
 });
