@@ -152,7 +152,10 @@ describe('the accuracy bench', () => {
   });
 
   it('takes limits from the class of a case', () => {
-    expect(rowsOf('hpcc_victim_pfconly').get('reference_makespan_error')).toMatchObject({ floor: 0.01, aim: 0.001 });
+    expect(rowsOf('hpcc_victim_pfconly').get('reference_makespan_error')).toMatchObject({
+      floor: 0.01,
+      aim: 0.001,
+    });
     expect(rowsOf('hpcc_single_1MB_star_dcqcn').get('reference_makespan_error')).toMatchObject({
       floor: 1e-9,
       meetsFloor: true,
