@@ -2,13 +2,18 @@
  * The experiments that ship, one per fault kind: each is there, and is planned on every fabric that ships or refused with
  * what helps. What they score is in test/golden/scorecards.spec.ts.
  */
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { InputError } from '../../src/core/problem.js';
+import type { Experiment } from '../../src/documents/experiment.js';
 import type { FabricDocument } from '../../src/documents/fabric-document.js';
-import { planExperiment } from '../../src/drill/plan/planning.js';
+import { openFor, planOn } from '../../src/drill/plan/planning.js';
+import type { Fabric } from '../../src/fabric-api/fabric.js';
 import { FAULT_KINDS } from '../../src/faults/catalog.js';
 import { definitionsIn, drillShipped, experimentOf, SHIPPED } from '../support/shipped-experiments.js';
 import { filesBelow, readSource } from '../support/source-tree.js';
+
+const SEED = 1;
+const EXPERIMENTS = SHIPPED.map((file) => [file, experimentOf(file)] as const);
 
 it('every fault kind has an example, named like it', () => {
   const kinds = SHIPPED.flatMap((file) =>
@@ -33,18 +38,29 @@ describe.each(
   [...shipped, jobless(shipped.find(({ metadata }) => metadata.name === 'rail-64')!)].map(
     (fabric) => [fabric.metadata.name, fabric] as const,
   ),
-)('on %s', (_, fabric) => {
-  it.each(SHIPPED)('%s is planned, or refused with what would help', async (file) => {
-    const issues = await planExperiment({ experiment: experimentOf(file), fabric }).then(
-      ({ unsupported }) => {
-        expect(unsupported).toEqual([]);
-        return [];
-      },
-      (error: unknown) => {
-        expect(error).toBeInstanceOf(InputError);
-        return (error as InputError).issues;
-      },
-    );
+)('on %s', (_, document) => {
+  let opened: Fabric | undefined;
+  // a fabric with jobs of its own is the same for every experiment
+  const open = async (experiment: Experiment): Promise<Fabric> =>
+    document.spec.jobs.length === 0
+      ? openFor(experiment, document, SEED)
+      : (opened ??= await openFor(experiment, document, SEED));
+
+  afterAll(() => opened?.close());
+
+  it.each(EXPERIMENTS)('%s is planned, or refused with what would help', async (_, experiment) => {
+    const issues = await open(experiment)
+      .then((fabric) => planOn(fabric, { experiment, seed: experiment.spec.seed }))
+      .then(
+        ({ unsupported }) => {
+          expect(unsupported).toEqual([]);
+          return [];
+        },
+        (error: unknown) => {
+          expect(error).toBeInstanceOf(InputError);
+          return (error as InputError).issues;
+        },
+      );
     for (const { hint, pointer } of issues) {
       expect(pointer).toMatch(/^\/spec\/(faults|jobs)\//);
       expect(hint ?? '').not.toBe('');
