@@ -123,9 +123,11 @@ describe('a blackout of any kind', () => {
         const untilMs = fromMs + 3 * DAY_MS;
         const stretches = stretchesOf(spec.blackouts[0], zone, fromMs, untilMs);
         const covered = (ms: number): boolean => stretches.some(([start, end]) => start <= ms && ms < end);
+        const wrong: string[] = [];
         for (let ms = fromMs; ms < untilMs; ms += 10 * MINUTE_MS) {
-          expect(blackoutAt(windows, ms) !== undefined).toBe(covered(ms));
+          if ((blackoutAt(windows, ms) !== undefined) !== covered(ms)) wrong.push(new Date(ms).toISOString());
         }
+        expect(wrong).toEqual([]);
         const first = nextAbortMs(windows, fromMs);
         const starts = stretches.map(([start]) => start).filter((start) => start > fromMs);
         expect(first !== undefined && first < untilMs ? first : undefined).toBe(
