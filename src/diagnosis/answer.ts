@@ -12,25 +12,7 @@ import type { Explanation } from './explanation.js';
 import { familyOf } from './hypotheses/catalog.js';
 import { THRESHOLDS } from './likelihoods.js';
 import type { RuledOut } from './verdict.js';
-import { listed, percent, time } from './wording.js';
-
-/** How people call what an element id stands for. */
-function nameOf(context: Context, { element, device, kind }: Explanation): string {
-  if (element.type === 'pattern') return PATTERNS[kind] ?? `The pattern ${elementName(element.id)}`;
-  const host = device !== undefined && context.topology.devices[device].role === 'host';
-  const word = {
-    device: host ? 'Host' : 'Device',
-    nic: 'NIC',
-    link: 'Link',
-    queue: 'Switch queue',
-    port: 'Switch port',
-  }[element.type as string];
-  return `${word ?? element.type} ${elementName(element.id)}`;
-}
-
-const PATTERNS: Partial<Record<Explanation['kind'], string>> = {
-  'ecmp-collision': 'A collision of flows (ECMP)',
-};
+import { listed, nameOf, percent, time } from './wording.js';
 
 function jobsClause(
   affected: readonly JobLoss[],

@@ -5,6 +5,7 @@
  * stands above the threshold is named with its evidence. It never learns what was injected, or whether anything was.
  */
 import type { Explanation } from './explanation.js';
+import { firstLineFound, firstLineNone, firstLineUnknown } from './first-line.js';
 import { attribute } from './attribution.js';
 import type { Attribution } from './attribution.js';
 import { answerFound, answerNone, answerUnknown } from './answer.js';
@@ -70,9 +71,11 @@ function found(
   const affected = order.map((index) => attribution.affected[index]);
   const shares = order.map((index) => attribution.shares[index]);
   const out = ordered.flatMap((culprit, index) => ruledOut(context, observations, culprit, affected[index]));
+  const inOrder = { ...attribution, shares, affected };
   return {
     faultFound: true,
-    answer: answerFound(context, ordered, { ...attribution, shares, affected }, out),
+    firstLine: firstLineFound(context, ordered, inOrder),
+    answer: answerFound(context, ordered, inOrder, out),
     shareExplained: sumOf(shares),
     affectedJobs: affectedJobs(context, affected),
     aggressors: aggressors(context, ordered),
@@ -115,9 +118,15 @@ function notFound(
   const suspected = suspects.some(({ probability }) => probability >= THRESHOLDS.suspect);
   const signs = observeLossSigns(context);
   const healthy = seen && !unexplained && !suspected && signs.length === 0;
-  return healthy
-    ? plainVerdict([], false, answerNone(context, coverage))
-    : plainVerdict([], null, answerUnknown(context, coverage, attribution, suspects, signs));
+  if (healthy) {
+    const firstLine = firstLineNone(coverage, suspects[0]?.probability ?? 0, 0);
+    return { ...plainVerdict([], false, answerNone(context, coverage)), firstLine };
+  }
+  const firstLine = firstLineUnknown(context, attribution, suspects);
+  return {
+    ...plainVerdict([], null, answerUnknown(context, coverage, attribution, suspects, signs)),
+    firstLine,
+  };
 }
 
 function sumOf(shares: readonly (number | null)[]): number | null {

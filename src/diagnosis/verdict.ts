@@ -25,8 +25,50 @@ export interface Culprit {
   onset_s: number | null;
   /** Share of all GPU time lost in the observed window that this culprit explains, 0..1; null when unknown. */
   lostTimeShare: number | null;
+  /** That this element is in trouble of this kind. */
   probability: number;
+  /** How far each part of it is certain; left out by those who only say how sure they are of all. */
+  certainty?: Certainty;
   evidence: CitedEvidence[];
+}
+
+export interface Certainty {
+  /** That this element is in trouble, of whatever kind. */
+  element: number;
+  /** That it is of this kind, given that it is this element. */
+  kind: number;
+  /** That it comes from this side, given both; null where no side is stated. */
+  side: number | null;
+}
+
+/** What stands out, and cost nobody anything. */
+export interface Remark {
+  kind: CulpritKind;
+  element: ElementRef;
+  side?: Side;
+  /** Left out where it was there before the window opened. */
+  from_s?: number;
+  /** Left out where it was there to the end of the window. */
+  to_s?: number;
+  /** One sentence. */
+  text: string;
+  evidence: CitedEvidence[];
+}
+
+/** Where the time goes, in the words of who is called first. `none`: nowhere; `unknown`: it can't be told. */
+export const AREAS = ['network', 'host', 'job', 'storage', 'none', 'unknown'] as const;
+export type Area = (typeof AREAS)[number];
+
+/** What an operator asks first. */
+export interface FirstLine {
+  area: Area;
+  probability: number;
+  /** Whether the trouble lasts to the end of what was seen; null where there is none, or it can't be told. */
+  ongoing: boolean | null;
+  /** The next safe step: one that changes nothing that still works. */
+  next: string;
+  /** All of it in a line: area, what changed, who is hit, whether it is still on, the next step. */
+  text: string;
 }
 
 export interface ChainStep {
@@ -43,6 +85,8 @@ export interface RuledOut {
 
 export interface Verdict {
   faultFound: boolean | null;
+  /** Left out by those who only say who it was. */
+  firstLine?: FirstLine;
   /** One paragraph in plain words. */
   answer: string;
   shareExplained: number | null;
@@ -53,6 +97,10 @@ export interface Verdict {
   chain: ChainStep[];
   ruledOut: RuledOut[];
   culprits: Culprit[];
+  /** Odd, but cost nothing. Left out by versions that knew none, as are the notes. */
+  remarks?: Remark[];
+  /** What the evidence itself has wrong, and how it was read: one sentence each. */
+  notes?: string[];
 }
 
 /** A verdict that says who it was and no more; "no fault" without culprits, unless it says otherwise. */

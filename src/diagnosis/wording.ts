@@ -1,6 +1,7 @@
 /**
- * Phrases that all kinds share: times and shares as people read them.
+ * Phrases that all kinds share: times, shares and elements as people read them.
  */
+import { elementName } from '../core/elements.js';
 import { seconds } from './series/change.js';
 import type { Context } from './series/context.js';
 import type { Explanation } from './explanation.js';
@@ -27,3 +28,21 @@ export function listed(names: readonly string[], most = 4): string {
     ? names.join(', ')
     : `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 }
+
+/** How people call what an element id stands for. */
+export function nameOf(context: Context, { element, device, kind }: Explanation): string {
+  if (element.type === 'pattern') return PATTERNS[kind] ?? `The pattern ${elementName(element.id)}`;
+  const host = device !== undefined && context.topology.devices[device].role === 'host';
+  const word = {
+    device: host ? 'Host' : 'Device',
+    nic: 'NIC',
+    link: 'Link',
+    queue: 'Switch queue',
+    port: 'Switch port',
+  }[element.type as string];
+  return `${word ?? element.type} ${elementName(element.id)}`;
+}
+
+const PATTERNS: Partial<Record<Explanation['kind'], string>> = {
+  'ecmp-collision': 'A collision of flows (ECMP)',
+};

@@ -6,16 +6,44 @@
  */
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
 import type { OutsideDiagnosis, PublishedAlignment, Scorecard } from '../scoring/scorecard.js';
-import type { Verdict } from '../diagnosis/verdict.js';
+import type { Certainty, CitedEvidence, FirstLine, Remark, Verdict } from '../diagnosis/verdict.js';
 import type { ElementRef } from '../core/elements.js';
 import type { ReportFormat } from './common/report.js';
 
 const element = ({ type, id }: ElementRef) => ({ type, id });
 
+const cited = ({ metric, element: id, change, window }: CitedEvidence) => ({
+  metric,
+  element: id,
+  change,
+  window,
+});
+
+const firstLine = ({ area, probability, ongoing, next, text }: FirstLine) => ({
+  area,
+  probability,
+  ongoing,
+  next,
+  text,
+});
+
+const certainty = ({ element: place, kind, side }: Certainty) => ({ element: place, kind, side });
+
+const remark = ({ kind, element: ref, side, from_s, to_s, text, evidence }: Remark) => ({
+  kind,
+  element: element(ref),
+  ...(side === undefined ? {} : { side }),
+  ...(from_s === undefined ? {} : { from_s }),
+  ...(to_s === undefined ? {} : { to_s }),
+  text,
+  evidence: evidence.map(cited),
+});
+
 /** The verdict as a plain object with every key of the stable interface, in its order. */
 export function orderedVerdict(verdict: Verdict) {
   return {
     faultFound: verdict.faultFound,
+    ...(verdict.firstLine === undefined ? {} : { firstLine: firstLine(verdict.firstLine) }),
     answer: verdict.answer,
     shareExplained: verdict.shareExplained,
     affectedJobs: verdict.affectedJobs,
@@ -35,13 +63,11 @@ export function orderedVerdict(verdict: Verdict) {
       onset_s: culprit.onset_s,
       lostTimeShare: culprit.lostTimeShare,
       probability: culprit.probability,
-      evidence: culprit.evidence.map(({ metric, element: id, change, window }) => ({
-        metric,
-        element: id,
-        change,
-        window,
-      })),
+      ...(culprit.certainty === undefined ? {} : { certainty: certainty(culprit.certainty) }),
+      evidence: culprit.evidence.map(cited),
     })),
+    ...(verdict.remarks === undefined ? {} : { remarks: verdict.remarks.map(remark) }),
+    ...(verdict.notes === undefined ? {} : { notes: verdict.notes }),
   };
 }
 

@@ -11,9 +11,14 @@ import type { ObjectiveResult, Scorecard } from '../scoring/scorecard.js';
 import type { ReportFormat, ReportOptions } from './common/report.js';
 import { xmlAttribute, xmlText } from './common/escape.js';
 import {
+  NOTES_TITLE,
+  REMARKS_TITLE,
   alignmentSentence,
   culpritSentence,
+  firstLines,
   formatObjectiveValue,
+  noteLines,
+  remarkLines,
   replaySentence,
   stateSentence,
   truthSentence,
@@ -33,7 +38,10 @@ function explanation(scorecard: Scorecard, message: string, options: ReportOptio
   return [
     message,
     ...scorecard.reasons,
+    ...firstLines(scorecard.verdict),
     `Diagnosis: ${verdictSentence(scorecard)}`,
+    ...remarkLines(scorecard.verdict).map((line) => `${REMARKS_TITLE}: ${line}`),
+    ...noteLines(scorecard.verdict).map((line) => `${NOTES_TITLE}: ${line}`),
     ...(scorecard.verdict?.culprits ?? []).map((culprit) => `#${culprit.rank} ${culpritSentence(culprit)}`),
     ...scorecard.truth.map((truth) => `Injected: ${truthSentence(truth)}`),
     ...(scorecard.alignments ?? []).map((one) => `Aligned: ${alignmentSentence(one)}`),
@@ -106,6 +114,9 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
     '    <properties>',
     ...(['id', 'fabric', 'driver', 'seed', 'state', 'version'] as const).map(
       (key) => `      <property name="${key}" value="${xmlAttribute(String(run[key]))}"/>`,
+    ),
+    ...firstLines(scorecard.verdict).map(
+      (line) => `      <property name="diagnosis" value="${xmlAttribute(line)}"/>`,
     ),
     '    </properties>',
   ];

@@ -13,11 +13,16 @@ import {
   alignmentSentence,
   culpritSentence,
   diagnosisSentence,
+  NOTES_TITLE,
+  REMARKS_TITLE,
   figuresOf,
+  firstLines,
   formatFigure,
   formatObjectiveValue,
   formatScore,
   formatSeconds,
+  noteLines,
+  remarkLines,
   replaySentence,
   stateSentence,
   truthSentence,
@@ -84,6 +89,16 @@ function comparison(scorecard: Scorecard): string[] {
   ];
 }
 
+function asides({ verdict }: Scorecard): string[] {
+  const parts = [
+    [REMARKS_TITLE, remarkLines(verdict)],
+    [NOTES_TITLE, noteLines(verdict)],
+  ] as const;
+  return parts.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : [`**${title}**`, '', ...lines.map((line) => `- ${markdownText(line)}`), ''],
+  );
+}
+
 function outside(scorecard: Scorecard): string[] {
   const lines = (scorecard.diagnoses ?? []).map((one) => `- ${markdownText(diagnosisSentence(one))}`);
   return lines.length === 0 ? [] : details('What others said', [...lines, '']);
@@ -108,8 +123,10 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
       ? [...scorecard.reasons.map((reason) => `- ${markdownText(reason)}`), '']
       : []),
     ...(scorecard.notes ?? []).flatMap((note) => [`**Note**: ${markdownText(note)}`, '']),
+    ...firstLines(scorecard.verdict).flatMap((line) => [`**${markdownText(line)}**`, '']),
     `**Diagnosis**: ${markdownText(verdictSentence(scorecard))}`,
     '',
+    ...asides(scorecard),
     ...table(
       SCORE_NAMES.map((name) => name[0].toUpperCase() + name.slice(1)),
       [SCORE_NAMES.map((name) => formatScore(scorecard.scores[name].score))],

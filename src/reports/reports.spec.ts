@@ -50,6 +50,41 @@ describe('every format', () => {
     }
   });
 
+  it('tells what an operator asks first, what was odd and cost nothing, and what the evidence has wrong', () => {
+    const told = {
+      ...failedScorecard,
+      verdict: {
+        ...passedScorecard.verdict!,
+        firstLine: {
+          area: 'network' as const,
+          probability: 0.98,
+          ongoing: false,
+          next: 'look at the cable',
+          text: 'Network (98 %): the cable went dark; slows llm-a; over since 40 s. Next: look at the cable.',
+        },
+        remarks: [
+          {
+            kind: 'optic-error' as const,
+            element: { type: 'link', id: 'link:a--b' } as const,
+            text: 'Link a--b corrects a thousand times more bits than it did.',
+            evidence: [],
+          },
+        ],
+        notes: ['port_rate_gbps of port:a/p1 read -1 once; it was taken as N/A.'],
+      },
+    };
+    const { firstLine, remarks, notes } = told.verdict;
+    for (const { name } of REPORT_FORMATS) {
+      const out = render(name, told)
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/\\([_-])/g, '$1');
+      for (const line of [firstLine.text, remarks[0].text, notes[0]]) expect(out).toContain(line);
+      if (name === 'json') expect(JSON.parse(out)).toMatchObject({ verdict: { firstLine, remarks, notes } });
+      else expect(out).toContain('Odd, but cost nothing');
+      expect(render(name)).not.toMatch(/Odd, but/);
+    }
+  });
+
   it('ends in one line end and gives the same bytes twice', () => {
     for (const format of REPORT_FORMATS) {
       expect(format.render(failedScorecard)).toMatch(/[^\n]\n$/);

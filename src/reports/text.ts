@@ -10,7 +10,16 @@ import type { ReportFormat, ReportOptions } from './common/report.js';
 import { terminalText } from './common/escape.js';
 import { bar, padEnd, textWidth, wrap } from './common/layout.js';
 import type { Colour } from './common/layout.js';
-import { CULPRITS_MAX, evidence, heading, list, newPage, pageText, paragraph } from './common/page.js';
+import {
+  CULPRITS_MAX,
+  asides,
+  evidence,
+  heading,
+  list,
+  newPage,
+  pageText,
+  paragraph,
+} from './common/page.js';
 import type { Page } from './common/page.js';
 import {
   UNKNOWN,
@@ -18,6 +27,7 @@ import {
   culpritSentence,
   diagnosisSentence,
   figuresOf,
+  firstLines,
   formatFigure,
   formatObjectiveValue,
   formatScore,
@@ -115,7 +125,9 @@ function render(scorecard: Scorecard, options: ReportOptions = {}): string {
   const page = newPage(options);
   state(page, scorecard);
   heading(page, 'Diagnosis');
+  for (const line of firstLines(scorecard.verdict)) paragraph(page, line);
   paragraph(page, verdictSentence(scorecard));
+  asides(page, scorecard.verdict);
   heading(page, 'Scores');
   for (const name of SCORE_NAMES) score(page, scorecard, name);
   objectives(page, scorecard);

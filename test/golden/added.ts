@@ -18,6 +18,10 @@ export const ADDED: readonly Addition[] = [
     why: 'odd wiring is told with the fabric, before any drill',
   },
   {
+    where: /\/(verdict|body)\/(firstLine|remarks|notes|culprits\/\d+\/certainty)$/,
+    why: 'what an operator asks first, what is odd and cost nothing, what the evidence has wrong, how sure each part is',
+  },
+  {
     where: /\/body\/(code|params)$/,
     why: 'programs are told by a name what went wrong, and of what; the detail is for people',
   },

@@ -7,11 +7,12 @@ import type { Culprit, Verdict } from '../../diagnosis/verdict.js';
 import { terminalText } from './escape.js';
 import { padEnd, painter, wrap } from './layout.js';
 import type { Paint } from './layout.js';
-import { formatNumber } from './words.js';
+import { NOTES_TITLE, REMARKS_TITLE, formatNumber, noteLines, remarkLines } from './words.js';
 
 /** Culprits and evidence lines shown; the JSON format has them all. */
 export const CULPRITS_MAX = 3;
 const EVIDENCE_LINES_MAX = 8;
+const ASIDES_MAX = 8;
 /** Stands for a blank at which a line must not break: no-break space. */
 const GLUE = '\u00a0';
 
@@ -69,5 +70,20 @@ export function evidence(page: Page, verdict: Verdict | null): void {
   for (const culprit of cited) {
     if (cited.length > 1) paragraph(page, `for #${culprit.rank}, ${culprit.element.id}`);
     citations(page, culprit);
+  }
+}
+
+/** What stands out and cost nothing, and what the evidence has wrong; nothing where there is neither. */
+export function asides(page: Page, verdict: Verdict | null): void {
+  const parts = [
+    [REMARKS_TITLE, remarkLines(verdict)],
+    [NOTES_TITLE, noteLines(verdict)],
+  ] as const;
+  for (const [title, lines] of parts) {
+    if (lines.length === 0) continue;
+    heading(page, title);
+    for (const line of lines.slice(0, ASIDES_MAX)) paragraph(page, line, '  - ');
+    const left = lines.length - ASIDES_MAX;
+    if (left > 0) paragraph(page, `and ${left} more in the JSON form`);
   }
 }

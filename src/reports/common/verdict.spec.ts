@@ -22,6 +22,14 @@ describe('a diagnosis for a person', () => {
     expect(text).toMatch(/^Evidence$/m);
   });
 
+  it('opens with what an operator asks first, where that is told', () => {
+    const firstLine = {
+      ...{ area: 'network' as const, probability: 0.98, ongoing: true, next: 'look at the cable' },
+      text: 'Network (98 %): Link a--b went down; still on. Next: look at the cable.',
+    };
+    expect(verdictText({ ...verdict, firstLine })).toMatch(/^FAULT FOUND[.] Network \(98 %\): Link a--b/);
+  });
+
   it('is short where nothing is wrong', () => {
     expect(verdictText(quiet)).toBe('NO FAULT\n\nDiagnosis\n  No fault found.\n');
   });

@@ -6,15 +6,17 @@
  */
 import type { Verdict } from '../../diagnosis/verdict.js';
 import { orderedVerdict } from '../json.js';
-import { CULPRITS_MAX, evidence, heading, newPage, pageText, paragraph } from './page.js';
+import { CULPRITS_MAX, asides, evidence, heading, newPage, pageText, paragraph } from './page.js';
+import { wrap } from './layout.js';
+import { terminalText } from './escape.js';
 import type { Page } from './page.js';
-import { culpritSentence, formatPercent, formatSeconds } from './words.js';
+import { culpritSentence, firstLines, formatPercent, formatSeconds } from './words.js';
 
-/** What is said of a diagnosis before its own words. */
+/** What is said of a diagnosis before its own words; the rest only where it has no first line. */
 const HEADS = {
-  true: ['red', 'FAULT FOUND'],
-  false: ['green', 'NO FAULT'],
-  null: ['yellow', 'NOT KNOWN: the evidence does not suffice to say'],
+  true: ['red', 'FAULT FOUND', ''],
+  false: ['green', 'NO FAULT', ''],
+  null: ['yellow', 'NOT KNOWN', ': the evidence does not suffice to say'],
 } as const;
 /** Excluded causes shown; the JSON form has them all. */
 const RULED_OUT_MAX = 8;
@@ -56,12 +58,15 @@ function ruledOut(page: Page, verdict: Verdict): void {
 /** A diagnosis for a person in a terminal. */
 export function verdictText(verdict: Verdict, options: { colour?: boolean; width?: number } = {}): string {
   const page = newPage(options);
-  const [colour, head] = HEADS[`${verdict.faultFound}`];
-  page.lines.push(page.paint(colour, head));
+  const [colour, head, rest] = HEADS[`${verdict.faultFound}`];
+  const [first] = firstLines(verdict);
+  const line = first === undefined ? `${head}${rest}` : `${head}. ${first}`;
+  page.lines.push(...wrap(terminalText(line), page.width, '').map((part) => page.paint(colour, part)));
   heading(page, 'Diagnosis');
   paragraph(page, verdict.answer.trim() === '' ? 'without a word of explanation' : verdict.answer);
   culprits(page, verdict);
   chain(page, verdict);
+  asides(page, verdict);
   ruledOut(page, verdict);
   evidence(page, verdict);
   return pageText(page);

@@ -17,7 +17,7 @@ import type {
   Scorecard,
   ScoreName,
 } from '../../scoring/scorecard.js';
-import type { Culprit } from '../../diagnosis/verdict.js';
+import type { Culprit, Verdict } from '../../diagnosis/verdict.js';
 
 export const UNKNOWN = 'not known';
 
@@ -93,6 +93,19 @@ export function verdictSentence(scorecard: Scorecard): string {
     : `${first.element.id}: ${first.kind}.`;
 }
 
+/** What an operator asks first; nothing where the diagnosis only says who it was. */
+export const firstLines = (verdict: Verdict | null): string[] =>
+  verdict?.firstLine === undefined ? [] : [verdict.firstLine.text];
+
+/** Heading of what stands out and cost nothing, and of what the evidence itself has wrong. */
+export const REMARKS_TITLE = 'Odd, but cost nothing';
+export const NOTES_TITLE = 'About the evidence';
+
+export const remarkLines = (verdict: Verdict | null): string[] =>
+  (verdict?.remarks ?? []).map(({ text }) => text);
+
+export const noteLines = (verdict: Verdict | null): readonly string[] => verdict?.notes ?? [];
+
 const direction = (text: string): string =>
   text === 'both' ? 'both ways' : `sent by ${text.replace(/^port:/, '')}`;
 
@@ -108,7 +121,19 @@ export const withoutTruth = ({ verdict }: Pick<Scorecard, 'verdict'>): string =>
 
 export function culpritSentence(culprit: Culprit): string {
   const onset = culprit.onset_s === null ? 'onset not known' : `since ${formatSeconds(culprit.onset_s)}`;
-  return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}`;
+  return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}${partsOf(culprit)}`;
+}
+
+/** How sure each part is, where that is told. */
+function partsOf({ certainty }: Culprit): string {
+  if (certainty === undefined) return '';
+  const { element, kind, side } = certainty;
+  const parts = [
+    `element ${formatPercent(element)}`,
+    `kind ${formatPercent(kind)}`,
+    ...(side === null ? [] : [`side ${formatPercent(side)}`]),
+  ];
+  return ` (${parts.join(', ')})`;
 }
 
 /** `netops (api): link-down at link:a--b; explainability 82.5`, for a line of a report. */

@@ -6,7 +6,7 @@
  * does not exist on the fabric is a slip of the pen and refused, since it could only ever score nothing.
  */
 import { z } from 'zod';
-import type { Verdict } from '../../../diagnosis/verdict.js';
+import { AREAS, type Verdict } from '../../../diagnosis/verdict.js';
 import { ELEMENT_TYPES } from '../../../core/elements.js';
 import { InputError, type InputIssue } from '../../../core/problem.js';
 import { nearestHint } from '../../../core/nearest.js';
@@ -39,6 +39,26 @@ const citedSchema = z.strictObject({
   window: z.tuple([z.number(), z.number()]),
 });
 
+const chance = z.number().min(0).max(1);
+
+const firstLineSchema = z.strictObject({
+  area: z.enum(AREAS).describe('none: nothing was lost; unknown: it can not be told'),
+  probability: chance,
+  ongoing: z.boolean().nullable().default(null).describe('whether it lasts to the end of what was seen'),
+  next: text.default('').describe('the next safe step'),
+  text: text.describe('area, what changed, who is hit, whether it is still on, the next step'),
+});
+
+const remarkSchema = z.strictObject({
+  kind: z.enum(CULPRIT_KINDS),
+  element: elementSchema,
+  side: z.enum(SIDES).optional(),
+  from_s: z.number().optional().describe('left out where it was there before the window opened'),
+  to_s: z.number().optional().describe('left out where it was there to the end of the window'),
+  text,
+  evidence: z.array(citedSchema).max(500).default([]),
+});
+
 const culpritSchema = z.strictObject({
   rank: z.int().min(1).optional().describe('default: its place in the list'),
   kind: z.enum(CULPRIT_KINDS),
@@ -47,13 +67,21 @@ const culpritSchema = z.strictObject({
   direction: directionSchema,
   onset_s: seconds.describe('seconds from the start of the run'),
   lostTimeShare: share,
-  probability: z.number().min(0).max(1),
+  probability: chance.describe('that this element is in trouble of this kind'),
+  certainty: z
+    .strictObject({
+      element: chance.describe('that this element is in trouble, of whatever kind'),
+      kind: chance.describe('that it is of this kind, given the element'),
+      side: chance.nullable().describe('that it comes from this side, given both; null where none is stated'),
+    })
+    .optional(),
   evidence: z.array(citedSchema).max(500).default([]),
 });
 
 /** A verdict as others may send it. */
 export const verdictSchema = z.strictObject({
   faultFound: z.boolean().nullable().describe('null: it can not be told'),
+  firstLine: firstLineSchema.optional().describe('what an operator asks first'),
   answer: text.default(''),
   shareExplained: share,
   affectedJobs: z.array(z.string().max(300)).max(1000).default([]),
@@ -67,6 +95,8 @@ export const verdictSchema = z.strictObject({
     .max(1000)
     .default([]),
   culprits: z.array(culpritSchema).max(200),
+  remarks: z.array(remarkSchema).max(200).optional().describe('odd, but cost nothing'),
+  notes: z.array(text).max(200).optional().describe('what the evidence itself has wrong'),
 });
 export type VerdictBody = z.output<typeof verdictSchema>;
 
