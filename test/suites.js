@@ -43,6 +43,16 @@ export const LATER = [
     reason: 'every shipped experiment again, with another seed',
   },
   {
+    file: 'test/e2e/over-redis.e2e-spec.ts',
+    seconds: 57,
+    reason: 'gates, crash and lifecycle of `npm test` again, over Redis',
+  },
+  {
+    file: 'test/e2e/cli-processes.e2e-spec.ts',
+    seconds: 20,
+    reason: 'ten commands in processes of their own, and a new embedded database',
+  },
+  {
     file: 'test/accuracy/diagnosis.spec.ts',
     seconds: 59,
     reason: 'every kind of fault at eight seeds, and sixteen controls',
@@ -105,6 +115,32 @@ export const LATER = [
     seconds: 13,
     reason: 'whole drills with every name permuted',
   },
+  {
+    file: 'test/e2e/game-days-cli.e2e-spec.ts',
+    seconds: 12,
+    reason: 'whole game days by commands; test/e2e/game-days has them over REST in `npm test`',
+  },
+  {
+    file: 'test/e2e/blindness.e2e-spec.ts',
+    seconds: 12,
+    reason: 'four whole drills, stored and diagnosed again over REST',
+  },
+  {
+    file: 'src/drivers/linux/telemetry/lab-evidence.spec.ts',
+    seconds: 9,
+    reason: 'builds a lab and watches its job for some seconds',
+  },
+  {
+    file: 'test/accuracy/dcqcn-queue.spec.ts',
+    seconds: 4,
+    reason: '95 ms of 16 flows, until their queue has a mean',
+  },
+  {
+    file: 'bench/own-database.spec.ts',
+    seconds: 4,
+    reason: 'a bench as a process, with a new embedded database, until a signal ends it',
+  },
+  { file: 'bench/cluster.spec.ts', seconds: 4, reason: 'a cluster of 64 GPUs, simulated twice' },
   {
     file: 'test/accuracy/job-migration.spec.ts',
     seconds: 7,

@@ -1,20 +1,10 @@
 /**
- * The command line from file to scorecard: outputs, references, exit codes, Ctrl-C, and several
- * processes on one database. What is wrong with input is in src/cli/bad-input.spec.ts.
+ * The command line from file to scorecard: outputs, references, exit codes and Ctrl-C. Several processes on one database
+ * are in cli-processes.e2e-spec.ts, what is wrong with input in src/cli/bad-input.spec.ts.
  */
 import { caseOf, type CorpusCase } from '../../bench/explain/corpus/case.js';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { CHECKOUT, type Cli, CliPlace, type RunningCli } from '../support/cli.js';
@@ -22,8 +12,6 @@ import type { TestDatabase } from '../support/database.js';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 
 jest.setTimeout(120_000);
-
-const UNREACHABLE = 'postgres://nobody:nothing@127.0.0.1:9/none';
 
 interface RunRow {
   id: string;
@@ -231,61 +219,6 @@ describe('Ctrl-C', () => {
     // the revert of a simulated fault takes a moment only; when it was faster, the code is that of an aborted run
     expect([4, 5]).toContain(exitCode);
     if (exitCode === 5) expect(stderr).toMatch(/may still be in place\n.*\n.*runs show [0-9a-f-]{36}\n$/);
-  });
-});
-
-describe('several processes on one database', () => {
-  it('each get their own run through, whoever executes it', async () => {
-    const results = await Promise.all(
-      ['21', '22', '23'].map((seed) =>
-        cli.runApart(['run', 'drill.yaml', '--seed', seed, '--output', 'json'], folder),
-      ),
-    );
-    for (const [index, { exitCode, stdout, stderr }] of results.entries()) {
-      expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-      expect(JSON.parse(stdout)).toMatchObject({ run: { seed: 21 + index, state: 'passed' } });
-    }
-  });
-
-  it('work through a server that FABRICDRILL_URL names, and tell when it is gone', async () => {
-    const server = cli.start(['serve', '--port', '0']);
-    const [, url] = await server.says(/fabricdrill is at (http:\/\/127\.0\.0\.1:\d+);/);
-    const client = cli.with({ DATABASE_URL: UNREACHABLE, FABRICDRILL_URL: `${url}/` });
-    const [remote, local, taken] = await Promise.all([
-      client.run(['run', 'drill.yaml', '--seed', '31', '--output', 'json'], folder),
-      cli.runApart(['run', 'drill.yaml', '--seed', '32', '--output', 'json'], folder),
-      cli.runApart(['serve', '--port', new URL(url).port]),
-    ]);
-    expect(JSON.parse(remote.stdout)).toMatchObject({ run: { seed: 31, state: 'passed' } });
-    expect(JSON.parse(local.stdout)).toMatchObject({ run: { seed: 32, state: 'passed' } });
-    expect(taken).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(taken.stderr).toMatch(
-      /^error: port \d+ on 127\.0\.0\.1 is taken by another program\n {2}choose another/,
-    );
-    server.process.kill('SIGTERM');
-    expect(await server.ended).toMatchObject({ exitCode: 0, stdout: '' });
-    const gone = await client.run(['runs', 'list']);
-    expect(gone.exitCode).toBe(3);
-    expect(gone.stderr).toMatch(/^error: no answer from http:\/\/127\.0\.0\.1:\d+: ECONNREFUSED\n/);
-  });
-});
-
-describe('the embedded database', () => {
-  it('starts with the first process, is shared by a second, and stops with the last', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'fabricdrill-e2e-home-'));
-    const own = cli.with({ DATABASE_URL: '', FABRICDRILL_HOME: home });
-    const results = await Promise.all([
-      own.runApart(['run', 'experiments/link-down.yaml', '--output', 'json'], CHECKOUT),
-      own.runApart(['run', 'drill.yaml', '--output', 'json'], folder),
-    ]);
-    for (const { exitCode, stderr } of results) expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    const listed = await own.runApart(['runs', 'list', '--output', 'json']);
-    expect((JSON.parse(listed.stdout) as RunRow[]).map((run) => run.experiment).sort()).toEqual([
-      'drill',
-      'link-down',
-    ]);
-    expect(results.map(({ stderr }) => stderr).join()).not.toMatch(/"level":/);
-    rmSync(home, { recursive: true, force: true });
   });
 });
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type ChildProgram, type RunningProgram } from '../support/child-program.js';
 import { experimentDocument, fabricDocument } from '../support/definitions.js';
 import { actionsOn, outsideFabrics, settingsOf, STEPS } from '../support/outside-fabric.js';
-import { queueBackends } from '../support/queue-backends.js';
+import { oneQueue } from '../support/queue-backends.js';
 import { lockResults } from '../support/results-lock.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => program.remove());
 
-describe.each(queueBackends('workers that die'))('a worker of a queue in $name', (backend) => {
+describe.each(oneQueue('workers that die'))('a worker of a queue in $name', (backend) => {
   let world: string;
   let service: TestService;
   let workers: RunningProgram[];

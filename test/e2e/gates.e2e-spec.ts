@@ -22,9 +22,7 @@ import {
   type RunningProgram,
 } from '../support/child-program.js';
 import { experimentDocument, fabricDocument, yamlOf, type Json } from '../support/definitions.js';
-import { createTestDatabase } from '../support/database.js';
-import { findProgram, startRedis } from '../support/redis.js';
-import { queueBackends } from '../support/queue-backends.js';
+import { oneQueue } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -94,7 +92,7 @@ const commanded = (
     );
   });
 
-describe.each(queueBackends('gates on a server'))('gates over a queue in $name', (backend) => {
+describe.each(oneQueue('gates on a server'))('gates over a queue in $name', (backend) => {
   let service: TestService;
   const workers: RunningProgram[] = [];
 
@@ -313,26 +311,3 @@ describe.each(queueBackends('gates on a server'))('gates over a queue in $name',
     expect((await service.client.post(`/v1/gates/${failed.id}/abort`)).status).toBe(409);
   });
 });
-
-const redisServer = findProgram('redis-server', 'redis-server', 'workers that end without their Redis');
-(redisServer === undefined ? it.skip : it)(
-  'a worker whose Redis is gone ends in order when it is told to, and leaves nothing running',
-  async () => {
-    const database = await createTestDatabase();
-    const redis = await startRedis(redisServer!);
-    const worker = startProgram(program, [], {
-      env: { ...process.env, LOG_LEVEL: 'silent', DATABASE_URL: database.url, REDIS_URL: redis.url },
-    });
-    try {
-      expect(await worker.line()).toBe('ready');
-      await redis.stop();
-      worker.process.kill('SIGTERM');
-      await worker.ended;
-      expect([worker.process.exitCode, worker.process.signalCode]).toEqual([0, null]);
-    } finally {
-      worker.process.kill('SIGKILL');
-      await worker.ended;
-      await database.drop();
-    }
-  },
-);

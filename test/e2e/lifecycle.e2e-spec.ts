@@ -9,7 +9,7 @@ import { experimentDocument, fabricDocument, type Json } from '../support/defini
 import type { Answer } from '../support/http-client.js';
 import { Gates } from '../support/gates.js';
 import { actionsOn, outsideFabrics, settingsOf, STEPS, type Step } from '../support/outside-fabric.js';
-import { queueBackends } from '../support/queue-backends.js';
+import { oneQueue } from '../support/queue-backends.js';
 import { lockResults } from '../support/results-lock.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -19,7 +19,7 @@ jest.setTimeout(60_000);
 /** Steps before anything is in place. */
 const BEFORE: readonly Step[] = ['preflight', 'baseline', 'intended'];
 
-describe.each(queueBackends('the life of a run'))('the life of a run, queued in $name', (backend) => {
+describe.each(oneQueue('the life of a run'))('the life of a run, queued in $name', (backend) => {
   const gates = new Gates();
   const undo = new Map<string, 'works' | 'fails' | 'lies'>();
   let world: string;

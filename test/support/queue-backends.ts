@@ -23,6 +23,9 @@ export function queueBackends(what: string): QueueBackend[] {
   );
 }
 
+/** PostgreSQL, or what FABRICDRILL_TEST_QUEUE names: test/e2e/over-redis loops such a suite over Redis. */
+export const oneQueue = (what: string): QueueBackend[] => queueBackends(what).slice(0, 1);
+
 function installed(what: string): QueueBackend[] {
   const postgresql: QueueBackend = {
     name: 'postgresql',
