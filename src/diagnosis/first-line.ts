@@ -5,7 +5,7 @@
 import type { Attribution } from './attribution.js';
 import type { Coverage } from './coverage.js';
 import type { Explanation } from './explanation.js';
-import { observeWork } from './features/jobs/work.js';
+import { observeWork } from './features/jobs/work-done.js';
 import { familyOf } from './hypotheses/catalog.js';
 import { ADVICE } from './next-steps.js';
 import type { Context } from './series/context.js';
