@@ -25,7 +25,14 @@ const SWAPS = {
   '+=': '-=',
   '-=': '+=',
 };
-const METHODS = { some: 'every', every: 'some', min: 'max', max: 'min', floor: 'ceil', ceil: 'floor' };
+const METHODS = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+  ['floor', 'ceil'],
+  ['ceil', 'floor'],
+]);
 
 /**
  * @param {string} file name, for the parser
@@ -73,8 +80,9 @@ function mutate(node, add, tree) {
     if (node.expression.expression.kind !== ts.SyntaxKind.SuperKeyword) add(node, 'call left out', ';');
   } else if (ts.isArrayLiteralExpression(node) && node.elements.length > 0) {
     if (!isAssignmentTarget(node)) add(node, 'list emptied', '[]');
-  } else if (ts.isPropertyAccessExpression(node) && METHODS[node.name.text] !== undefined) {
-    add(node.name, `${node.name.text} to ${METHODS[node.name.text]}`, METHODS[node.name.text]);
+  } else if (ts.isPropertyAccessExpression(node) && METHODS.has(node.name.text)) {
+    const other = METHODS.get(node.name.text);
+    add(node.name, `${node.name.text} to ${other}`, other);
   }
 }
 

@@ -6,11 +6,22 @@
  * left out, and a line that none reaches counts as survived, so that the rate is a lower bound. Nothing in the sources can
  * switch a mutant off. Exit 1 where a stratum is below its floor.
  *
- *   npm run test:mutants -- [--count N] [--only STRATUM] [--specs PATTERN] [--commit HASH] [--list]
+ *   npm run test:mutants -- [--count N] [--only STRATUM] [--specs PATTERN] [--commit HASH] [--list] [--reach FILE]
+ *
+ * `--reach` keeps which test reaches what in a file, and reads it where it is there: for more runs of the same sources.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +37,8 @@ const STRATA = {
 };
 /** What runs the code in processes of its own, where no line is seen, or does not run it. */
 const NOT_JUDGES = ['test/e2e/', 'test/architecture/', 'test/golden/.*e2e-spec', 'test/conformance/'];
-/** Test files of one mutant may take this long together, by the times of the measuring run (cold, with coverage). */
-const SPECS_SECONDS_MAX = 60;
+/** Test files of one mutant may take this share of the time of all together. */
+const SPECS_SHARE_MAX = 1 / 8;
 /** A mutant that takes this much longer than the unchanged code hangs, which is noticed. */
 const TIMEOUT_FACTOR = 5;
 const TIMEOUT_LEAST_SECONDS = 40;
@@ -41,6 +52,7 @@ const { values: options } = parseArgs({
     specs: { type: 'string', default: '' },
     commit: { type: 'string' },
     list: { type: 'boolean', default: false },
+    reach: { type: 'string' },
   },
 });
 
@@ -104,6 +116,15 @@ function measure(folder, copy) {
   return Object.fromEntries(judges);
 }
 
+function reach(folder, copy) {
+  const kept = options.reach;
+  if (kept !== undefined && existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
+  note('running the unchanged code once, to see which test reaches which line');
+  const specs = measure(folder, copy);
+  if (kept !== undefined) writeFileSync(kept, JSON.stringify(specs));
+  return specs;
+}
+
 const isBeside = (spec, file) => dirname(spec) === dirname(file);
 
 /** Test files that reach the mutant, those beside it first, then the fastest, as far as the bound allows. */
@@ -114,8 +135,9 @@ function specsOf({ file, line }, specs) {
       ([name, one], [otherName, other]) =>
         Number(isBeside(otherName, file)) - Number(isBeside(name, file)) || one.seconds - other.seconds,
     );
+  const all = Object.values(specs).reduce((sum, spec) => sum + spec.seconds, 0);
   let seconds = 0;
-  const taken = reaching.filter(([, spec]) => (seconds += spec.seconds) <= SPECS_SECONDS_MAX);
+  const taken = reaching.filter(([, spec]) => (seconds += spec.seconds) <= SPECS_SHARE_MAX * all);
   return {
     names: taken.map(([name]) => name),
     seconds: taken.reduce((sum, [, spec]) => sum + spec.seconds, 0),
@@ -198,8 +220,7 @@ async function main() {
   const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-mutants-'));
   try {
     const copies = Array.from({ length: availableParallelism() }, (_, index) => copyOf(folder, index));
-    note('running the unchanged code once, to see which test reaches which line');
-    const specs = measure(folder, copies[0]);
+    const specs = reach(folder, copies[0]);
     await tryAll(work, specs, copies, told);
   } finally {
     rmSync(folder, { recursive: true, force: true });

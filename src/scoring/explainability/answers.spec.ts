@@ -95,16 +95,27 @@ describe('two faults of one element', () => {
     }
   });
 
-  it('of one kind and side go to the culprit of the nearer onset, none being the farthest', () => {
-    const later = { side: 'switch' as const, fromNs: truth.fromNs + 10e9 };
-    const sides = [
-      { side: 'switch' as const, onset_s: 30 },
-      { side: 'cable' as const, onset_s: 20 },
-    ];
-    expect(answered(later, ...sides)).toMatchObject({ side_correct: true, onset_error_s: 0 });
-    expect(answered(later, sides[1], sides[0])).toMatchObject({ side_correct: true, onset_error_s: 0 });
-    const mixed = { kind: 'link-down' as const };
-    expect(answered(mixed, { onset_s: null }, { kind: 'link-down', onset_s: null }).kind_correct).toBe(true);
+  it('go to the culprit of the nearer onset where it names neither of them', () => {
+    const later = { kind: 'link-down' as const, fromNs: truth.fromNs + 10e9 };
+    const incast = (onset_s: number | null) => ({ kind: 'incast' as const, onset_s });
+    expect(answered(later, incast(29), incast(21)).onset_error_s).toBeCloseTo(1, 9);
+    expect(answered(later, incast(21), incast(29)).onset_error_s).toBeCloseTo(1, 9);
+  });
+
+  it('go to the culprit of their kind, though the sides are mixed up, and to that of their side before its onset', () => {
+    const down = { kind: 'link-down' as const, side: 'switch' as const };
+    const mixed = answered(down, { side: 'switch' }, { kind: 'link-down', side: 'cable' });
+    expect(mixed).toMatchObject({ kind_correct: true, side_correct: false });
+    const later = { ...down, fromNs: truth.fromNs + 10e9 };
+    const incast = (side: Culprit['side'], onset_s: number) => ({ kind: 'incast' as const, side, onset_s });
+    expect(answered(later, incast('switch', 20), incast('cable', 30)).side_correct).toBe(true);
+  });
+
+  it('are both named only where both are', () => {
+    const down = { kind: 'link-down' as const };
+    const other = { kind: 'incast' as const, side: 'switch' as const };
+    expect(answered(down, {}, other)).toMatchObject({ kind_correct: false, side_correct: false });
+    expect(answered(down, {})).toMatchObject({ kind_correct: false, side_correct: false });
   });
 
   it('have no onset error where one onset is not named', () => {
@@ -159,4 +170,17 @@ describe('shares of lost time', () => {
     expect(error(0.5, [0.5, 0.5], [truth, second])).toBe(0.25);
     expect(error(0.5, [0.5], [truth, second])).toBe(0);
   });
+});
+
+it('citations for what is no fault cover nothing', () => {
+  const { metrics } = scored([{ ...wrong, evidence: rightCulprit.evidence }]);
+  expect(metrics).toMatchObject({ evidence_coverage: 0, evidence_precision: null });
+});
+
+it('without an injection the truth says since when to look', () => {
+  const later = { ...truth, elements: [link(SIBLING_LINK)], fromNs: truth.fromNs + 5e9 };
+  const known = { truth: [later, truth], verdict: plainVerdict([rightCulprit]) };
+  expect(scoreExplainability(drill({}, { ...known, injectedNs: null }))).toEqual(
+    scoreExplainability(drill({}, known)),
+  );
 });

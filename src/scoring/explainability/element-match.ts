@@ -22,9 +22,7 @@ const isDevice = (element: ElementRef): boolean => element.type === 'device';
 /** Names that the truth lists for one thing; a device at the end of a link is no name of the link. */
 function isEquivalentName(named: ElementRef, entry: TruthEntry): boolean {
   const [exact] = entry.elements;
-  if (named.id === exact?.id) return true;
-  const listed = entry.elements.some(({ id }) => id === named.id);
-  if (!listed || exact === undefined) return false;
+  if (!entry.elements.some(({ id }) => id === named.id)) return false;
   // A pattern of traffic and the queue or link on which it meets are one answer to one question.
   if (named.type === 'pattern') return true;
   if (exact.type === 'pattern') return CABLE_TYPES.has(named.type);

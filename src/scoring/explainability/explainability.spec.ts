@@ -50,7 +50,7 @@ describe('a right verdict', () => {
     });
     expect(metrics.onset_error_s).toBeCloseTo(0.01, 9);
     expect(metrics.brier).toBeCloseTo(0.05 ** 2, 12);
-    // Status was cited; bytes both ways, routes and next hops, steps and the job's own bytes moved too and were not.
+    // status was cited; bytes both ways, routes, next hops, steps and the job's own bytes moved too and were not
     expect(metrics.evidence_coverage).toBeCloseTo(1 / 8, 9);
   });
 
@@ -85,8 +85,11 @@ describe('the element ladder', () => {
     expect(elementCredit(device('spine-2'), listed, topology)).toBe(0.5);
   });
 
-  it('gives a part of a dead device little, the device itself all', () => {
+  it('gives a part of a dead device little, the device itself all, listed or not', () => {
     expect(elementCredit(device('leaf-1'), deadLeaf, topology)).toBe(1);
+    const listed = { ...deadLeaf, elements: [...deadLeaf.elements, link(LINK), device('leaf-2')] };
+    expect(elementCredit(link(LINK), listed, topology)).toBe(0.25);
+    expect(elementCredit(device('leaf-2'), listed, topology)).toBe(1);
     expect(elementCredit(link(LINK), deadLeaf, topology)).toBe(0.25);
     expect(elementCredit(device('leaf-2'), deadLeaf, topology)).toBe(0);
   });
@@ -330,6 +333,7 @@ describe('a control', () => {
     expect(alarm.score!).toBeCloseTo(20 * 0.05, 9);
     expect(alarm.metrics).toMatchObject({ set_f1: 0 });
     expect(control([{ ...rightCulprit, probability: 0.5 }]).score!).toBeGreaterThan(alarm.score!);
+    expect(control([rightCulprit], false)).toMatchObject({ score: 100, metrics: { set_f1: 1, brier: 0 } });
   });
 });
 
@@ -346,9 +350,13 @@ const figures: fc.Arbitrary<ExplainabilityFigures> = fc.record({
 });
 
 describe('the explainability score', () => {
-  it('stays within 0 and 100', () => {
+  it('stays within 0 and 100, also for figures out of their range', () => {
+    const wild = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
-      fc.property(figures, (one) => explainabilityScore(one) >= 0 && explainabilityScore(one) <= 100),
+      fc.property(figures, wild, wild, (one, elementMatch, brier) => {
+        const scores = [one, { ...one, elementMatch, brier }].map((figure) => explainabilityScore(figure));
+        expect(scores.every((score) => score >= 0 && score <= 100)).toBe(true);
+      }),
     );
   });
 

@@ -51,7 +51,7 @@ export function explainabilityScore(figures: ExplainabilityFigures, profile = DE
     set: figures.set_f1,
     brier: 1 - clamp(figures.brier, 0, 1),
   });
-  const match = clamp(figures.elementMatch, 0, 1) * (0.5 + 0.5 * clamp(figures.focus, 0, 1));
+  const match = figures.elementMatch * (0.5 + 0.5 * figures.focus);
   const share = weighted(weights, {
     kind: Number(figures.kind_correct),
     element: match * (0.5 + 0.5 * details),
@@ -123,11 +123,11 @@ function assign(
 
 /** How little a culprit says of a fault: kind before direction and side, and these before the onset. */
 function unlikeness(culprit: Culprit, entry: Trouble): number {
-  const awayS = culprit.onset_s === null ? Infinity : Math.abs(culprit.onset_s - entry.fromNs / NS_PER_S);
+  const awayS = culprit.onset_s === null ? 0 : Math.abs(culprit.onset_s - entry.fromNs / NS_PER_S);
   const wrongKind = entry.kinds.includes(culprit.kind) ? 0 : 4;
   const wrongSide = sideCorrect(culprit, entry) ? 0 : 2;
   // from 0 to 1, whatever the distance
-  return wrongKind + wrongSide + (Number.isFinite(awayS) ? awayS / (1 + awayS) : 1);
+  return wrongKind + wrongSide + awayS / (1 + awayS);
 }
 
 /** AC@k: share of the faults, or of k when there are more, named exactly at ranks 1 to k. */

@@ -178,6 +178,11 @@ describe('the limit of a change', () => {
 });
 
 describe('a sample at the very instant of the injection', () => {
+  it('is no outlier of the time before, however far it is off', () => {
+    const often = Array.from({ length: 100 }, (_, at) => [at / 4, at / 4 === 20 ? 90 : 40] as const);
+    expect(changed('optic_temperature_c', often, 24)).toBeNull();
+  });
+
   it('belongs to the time before', () => {
     expect(changed('port_oper_status', [[20, 0]])).toBeNull();
     expect(
@@ -195,6 +200,26 @@ describe('a sample at the very instant of the injection', () => {
       ]),
     ).toBeNull();
   });
+});
+
+it('a state that is first told after the injection has not changed since', () => {
+  expect(
+    changed('port_oper_status', [
+      [25, 1],
+      [30, 0],
+    ]),
+  ).toBeNull();
+});
+
+it('of several changes of a series the first counts', () => {
+  const hot = seconds((t) => (t < 22 ? 40 : 90), 30);
+  expect(changed('optic_temperature_c', hot)).toBe(22);
+  expect(
+    changed(
+      'optic_temperature_c',
+      hot.filter(([t]) => t <= 18 || t >= 25),
+    ),
+  ).toBe(21);
 });
 
 describe('silence', () => {

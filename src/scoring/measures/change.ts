@@ -23,9 +23,9 @@ const PAUSES_NOTABLY = new Set(['bytes', 'steps']);
 const BASELINE_MIN = 3;
 
 function firstStateChange(samples: readonly Sample[], injectedNs: number): number | null {
-  const before = samples.findLast(({ timeNs }) => timeNs <= injectedNs);
-  if (before === undefined) return null;
-  return samples.find(({ timeNs, value }) => timeNs > injectedNs && value !== before.value)?.timeNs ?? null;
+  const last = samples.findLastIndex(({ timeNs }) => timeNs <= injectedNs);
+  if (last === -1) return null;
+  return samples.slice(last + 1).find(({ value }) => value !== samples[last].value)?.timeNs ?? null;
 }
 
 const stoodStill = (samples: readonly Sample[], untilNs: number): boolean =>
@@ -56,7 +56,6 @@ function firstOutlier(
 
 function firstSilence(samples: readonly Sample[], injectedNs: number, endNs: number): number | null {
   const limitNs = SILENCE_INTERVALS * spacingNs(samples.filter(({ timeNs }) => timeNs <= injectedNs));
-  if (!Number.isFinite(limitNs)) return null;
   for (let at = 0; at < samples.length; at++) {
     const nextNs = samples[at + 1]?.timeNs ?? endNs;
     if (nextNs > injectedNs && nextNs - samples[at].timeNs > limitNs) return samples[at].timeNs + limitNs;

@@ -80,7 +80,8 @@ class CarriedShare {
       const others = totalRate(this.group, span);
       if (others === null) return [];
       const all = rate + others;
-      return [{ ...span, value: all > 0 ? rate / all : 0, weight: all * lengthNs }];
+      // of no traffic at all there is no share, and it weighs nothing
+      return [{ ...span, value: rate / all, weight: all * lengthNs }];
     });
   }
 }
