@@ -155,3 +155,53 @@ describe('a drill that takes long to compute', () => {
     expect(programs().filter((one) => own.includes(one))).toEqual([]);
   });
 });
+
+describe('what a large fabric is asked for before anything is run', () => {
+  const wide = {
+    topology: { builder: 'leaf-spine', leaves: 32, spines: 8, hostsPerLeaf: 8, gpusPerHost: 8 },
+    jobs: [
+      {
+        name: 'exposed',
+        gpus: 1024,
+        placement: { strategy: 'packed' },
+        step: { compute: '60ms', collectives: [{ collective: 'all-reduce', bytes: '200MB' }] },
+      },
+    ],
+  };
+  const fabric = fabricDocument('wide', wide);
+
+  /** Answers to others while this one is awaited, which are few where they wait for it. */
+  async function answeredMeanwhile(asked: Promise<{ status: number }>): Promise<[number, number]> {
+    let done = false;
+    const status = asked.then((answer) => answer.status).finally(() => (done = true));
+    for (let answers = 0; ; answers++) {
+      expect((await service.client.get('/health/live')).status).toBe(200);
+      if (done) return [await status, answers];
+    }
+  }
+
+  it('is planned beside the answers to others', async () => {
+    const { body } = await service.client.post('/v1/experiments', experimentDocument('wide', 'wide'));
+    const plan = service.client.post(`/v1/experiments/${String(body.id)}/plan`, { fabric });
+    const [status, answers] = await answeredMeanwhile(plan);
+    expect([status, answers]).toEqual([200, expect.any(Number)]);
+    expect(answers).toBeGreaterThan(50);
+  });
+
+  it('is compared with another beside them', async () => {
+    const suite = {
+      apiVersion: 'fabricdrill/v1',
+      kind: 'Suite',
+      metadata: { name: 'wide' },
+      spec: {
+        experiments: ['wide'],
+        seeds: 5,
+        objectives: [{ metric: 'training.step_time_s', margin: '5%' }],
+      },
+    };
+    const gate = service.client.post('/v1/gates', { suite, baseline: fabric, candidate: fabric });
+    const [status, answers] = await answeredMeanwhile(gate);
+    expect([status, answers]).toEqual([202, expect.any(Number)]);
+    expect(answers).toBeGreaterThan(50);
+  });
+});

@@ -6,10 +6,11 @@ import { LabsService } from '../fabrics/labs.service.js';
 import { ExperimentsController } from './experiments.controller.js';
 import { ExperimentsService } from './experiments.service.js';
 import { FaultsController } from './faults.controller.js';
+import { Planning } from './planning.js';
 
 @Module({
   controllers: [ExperimentsController, FabricsController, FaultsController],
-  providers: [ExperimentsService, FabricsService, LabsService],
-  exports: [ExperimentsService, FabricsService],
+  providers: [ExperimentsService, FabricsService, LabsService, Planning],
+  exports: [ExperimentsService, FabricsService, Planning],
 })
 export class ExperimentsModule {}

@@ -19,7 +19,7 @@ import { loadExperiment, loadFabric, type Loaded } from '../../documents/load.js
 import { evidenceRoom, type EvidenceRoom } from '../../drill/plan/evidence-room.js';
 import { ExperimentEntity } from '../../store/documents/experiment.entity.js';
 import { drilledFabric, requireServed } from '../fabrics/confirmation.js';
-import { planExperiment } from '../../drill/plan/planning.js';
+import { Planning } from './planning.js';
 
 /** A run's or plan's choice of fabric: a stored one by name, or a document sent along. */
 export type FabricChoice = string | Record<string, unknown> | undefined;
@@ -37,6 +37,7 @@ export class ExperimentsService {
   constructor(
     dataSource: DataSource,
     private readonly fabrics: FabricsService,
+    private readonly planning: Planning,
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'home' | 'databaseUrl' | 'evidenceMaxBytes' | 'token'>,
   ) {
@@ -133,7 +134,7 @@ export class ExperimentsService {
   async plan(id: string, choice: FabricChoice, seed?: number): Promise<Plan> {
     const experiment = loadExperiment((await this.get(id)).definition, refuseFiles).value;
     const { document } = await this.resolveFabric(experiment, choice);
-    return planExperiment({
+    return this.planning.plan({
       experiment,
       fabric: document,
       room: this.evidenceRoom,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource, type Repository } from 'typeorm';
 import { drilledFabric, requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService } from '../experiments/experiments.service.js';
+import { Planning } from '../experiments/planning.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment, loadSuite } from '../../documents/load.js';
 import { FabricsService } from '../fabrics/fabrics.service.js';
@@ -17,7 +18,7 @@ import { ConflictError, NotFoundError } from '../../system/errors.js';
 import { GATE_QUEUE, type GateQueue } from '../platform/queue/gate-queue.js';
 import { VERSION } from '../../system/version.js';
 import { EXIT } from '../../scoring/exit-codes.js';
-import { refuseIncomparable, SIDES, type CheckedGate, type Side } from '../../drill/gate/gate-input.js';
+import { SIDES, type CheckedGate, type Side } from '../../drill/gate/gate-input.js';
 import { gateOfSources, inRequest, type GateRequest } from './gate-request.js';
 import { GateEntity, OPEN_GATE_STATES, type GateSources, type GateState } from './gate.entity.js';
 
@@ -36,6 +37,7 @@ export class GatesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly experiments: ExperimentsService,
+    private readonly planning: Planning,
     private readonly fabrics: FabricsService,
     @Inject(GATE_QUEUE) private readonly queue: GateQueue,
   ) {
@@ -56,7 +58,7 @@ export class GatesService {
     if (earlier !== undefined) return { gate: earlier, replayed: true };
     const definition = await this.sourcesOf(request);
     const checked = gateOfSources(definition);
-    await refuseIncomparable(checked).catch((error: unknown) => {
+    await this.planning.refuseIncomparable(checked).catch((error: unknown) => {
       throw error instanceof InputError ? inRequest(error) : error;
     });
     const gate = newGate(definition, checked, { idempotencyKey: idempotencyKey ?? null, requestHash });

@@ -8,12 +8,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { Computing, EVIDENCE_DESCRIPTOR } from '../../drill/compute/host.js';
 import type { DrillReport, DrillTask } from '../../drill/compute/task.js';
 import type { Judgement } from '../../drill/judge.js';
-import { STUCK_AFTER_S } from '../../drill/work-watch.js';
-import { InternalError } from '../../core/assertion.js';
 import { EvidenceFile, type EvidenceFigures } from '../../evidence/evidence-file.js';
 
-/** A program that says nothing for longer is ended: it tells several times a second that it works. */
-const SILENT_AFTER_S = STUCK_AFTER_S + 30;
 /** A drill that is to be aborted has this long to undo and end by itself. */
 const ABORT_AFTER_MS = 5_000;
 /** For how long a program waits for the next drill. */
@@ -26,7 +22,8 @@ interface Program {
 }
 
 export interface ProgramSettings {
-  silentAfterS: number;
+  /** The program's own limit when left out. */
+  silentAfterS?: number;
   abortAfterMs: number;
 }
 
@@ -41,7 +38,7 @@ export class ComputedDrills {
   private readonly settings: ProgramSettings;
 
   constructor(settings: Partial<ProgramSettings> = {}) {
-    this.settings = { silentAfterS: SILENT_AFTER_S, abortAfterMs: ABORT_AFTER_MS, ...settings };
+    this.settings = { abortAfterMs: ABORT_AFTER_MS, ...settings };
   }
 
   /**
@@ -64,7 +61,6 @@ export class ComputedDrills {
     const computed = program.computing.compute(
       { ...task, evidence: { descriptor: EVIDENCE_DESCRIPTOR, document } },
       (report) => {
-        watch.heard();
         if (report.type === 'judged') judgement = report.judgement;
         else if (report.type === 'evidence') figures = report;
         else writing = writing.then(() => keeper.report(report)).catch(stop);
@@ -86,8 +82,8 @@ export class ComputedDrills {
     } catch (error) {
       await Promise.all([endProgram(program), writing]);
       if (unwritten !== undefined) throw unwritten;
-      if (watch.endedBy === 'abort') return undefined;
-      throw watch.endedBy === 'silence' ? silence(this.settings.silentAfterS) : error;
+      if (watch.wasAborted) return undefined;
+      throw error;
     } finally {
       watch.close();
     }
@@ -106,7 +102,7 @@ export class ComputedDrills {
       else return program;
     }
     const evidence = await EvidenceFile.place();
-    return { computing: Computing.process(evidence.fd), evidence };
+    return { computing: Computing.process(evidence.fd, this.settings.silentAfterS), evidence };
   }
 
   private async giveBack(program: Program): Promise<void> {
@@ -129,14 +125,10 @@ async function endProgram({ computing, evidence }: Program): Promise<void> {
   await evidence.close();
 }
 
-const silence = (seconds: number): InternalError =>
-  new InternalError('the process that computed it said nothing for too long', 'drill', { seconds });
-
-/** Ends a program that is silent, or goes on after it was asked to stop. */
+/** Ends a program that goes on after it was asked to stop. */
 class Watch {
-  endedBy: 'abort' | 'silence' | undefined;
-  private heardMs = performance.now();
-  private readonly looking: NodeJS.Timeout;
+  /** Whether it was ended for that. */
+  wasAborted = false;
   private patience: NodeJS.Timeout | undefined;
 
   constructor(
@@ -144,21 +136,8 @@ class Watch {
     private readonly settings: ProgramSettings,
     private readonly signal: AbortSignal,
   ) {
-    const { silentAfterS } = settings;
-    this.looking = setInterval(
-      () => {
-        if (performance.now() - this.heardMs < silentAfterS * 1e3) return;
-        this.endedBy ??= 'silence';
-        this.end();
-      },
-      Math.min(1000, silentAfterS * 250),
-    );
     if (signal.aborted) this.abort();
     else signal.addEventListener('abort', this.abort);
-  }
-
-  heard(): void {
-    this.heardMs = performance.now();
   }
 
   end(): void {
@@ -166,7 +145,6 @@ class Watch {
   }
 
   close(): void {
-    clearInterval(this.looking);
     clearTimeout(this.patience);
     this.signal.removeEventListener('abort', this.abort);
   }
@@ -174,7 +152,7 @@ class Watch {
   private readonly abort = (): void => {
     this.computing.abort(String(this.signal.reason));
     this.patience = setTimeout(() => {
-      this.endedBy ??= 'abort';
+      this.wasAborted ||= !this.computing.isLost;
       this.end();
     }, this.settings.abortAfterMs);
   };

@@ -29,7 +29,7 @@ export class DiagnoseService implements OnApplicationShutdown {
   /** @param choice the fabric it was recorded on; the one that came with the file when left out */
   async ofFile(bytes: Uint8Array, choice: FabricChoice, window: Window): Promise<Verdict> {
     const fabric = choice === undefined ? undefined : await this.resolve(choice);
-    return this.answers.ask({ type: 'file', source: bytes, fabric, window });
+    return this.answers.ask('verdictOnFile', { source: bytes, fabric, window });
   }
 
   async ofRun(id: string, choice: FabricChoice, window: Window): Promise<Verdict> {
@@ -42,7 +42,7 @@ export class DiagnoseService implements OnApplicationShutdown {
         : await this.resolve(choice);
     const file = await EvidenceFile.from(parts());
     try {
-      return await this.answers.ask({ type: 'file', source: file.handle.fd, fabric, window });
+      return await this.answers.ask('verdictOnFile', { source: file.handle.fd, fabric, window });
     } finally {
       await file.close();
     }
@@ -72,7 +72,7 @@ export class DiagnoseService implements OnApplicationShutdown {
     const asked = { fabric: document, seed, window: { fromNs, toNs } };
     // a real fabric takes the server's settings to open; it and a paced one take time rather than computing
     return document.spec.driver === 'simulated' && document.spec.pace === undefined
-      ? this.answers.ask({ type: 'fabric', ...asked })
+      ? this.answers.ask('verdictOnFabric', asked)
       : examineFabric(document, seed, asked.window);
   }
 

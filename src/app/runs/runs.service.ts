@@ -7,7 +7,7 @@ import { requireConfirmation } from '../fabrics/confirmation.js';
 import { ExperimentsService, type FabricChoice } from '../experiments/experiments.service.js';
 import { refuseFiles } from '../../documents/fabric-document.js';
 import { loadExperiment } from '../../documents/load.js';
-import { planExperiment } from '../../drill/plan/planning.js';
+import { Planning } from '../experiments/planning.js';
 import { EnvironmentError, InputError } from '../../core/problem.js';
 import { contentDigest } from '../../system/digest.js';
 import { checkIdempotencyKey, KEY_LIFE, requireSameRequest } from '../platform/http/idempotency-key.js';
@@ -76,6 +76,7 @@ export class RunsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly experiments: ExperimentsService,
+    private readonly planning: Planning,
     @Inject(RUN_QUEUE) private readonly queue: RunQueue,
   ) {
     this.runs = dataSource.getRepository(RunEntity);
@@ -138,7 +139,7 @@ export class RunsService {
     const experiment = loadExperiment(source.definition, refuseFiles).value;
     const fabric = await this.experiments.resolveFabric(experiment, source.fabric, source.pace);
     const seed = source.seed ?? experiment.spec.seed;
-    const plan = await planExperiment({
+    const plan = await this.planning.plan({
       experiment,
       fabric: fabric.document,
       seed,

@@ -16,6 +16,7 @@ import type { Plan } from '../plan/plan.js';
 import { FabricError } from '../plan/fabric-error.js';
 import type { DrillRecord } from '../record.js';
 import type { UndoEntry } from '../undo.js';
+import type { QuestionName } from './questions.js';
 
 /** What is computed beyond the drill itself. */
 export interface Needs {
@@ -60,10 +61,16 @@ export type DrillReport =
   | { type: 'ended' }
   | { type: 'thrown'; error: Thrown };
 
+/** What comes of a question. */
+export type Reply = { type: 'answer'; answer: unknown } | { type: 'thrown'; error: Thrown };
+
 export type Tell = (report: DrillReport) => void;
 
 /** To the program. */
-export type DrillOrder = { type: 'task'; task: DrillTask } | { type: 'abort'; reason: string };
+export type DrillOrder =
+  | { type: 'task'; task: DrillTask }
+  | { type: 'question'; name: QuestionName; asked: unknown }
+  | { type: 'abort'; reason: string };
 
 /** An error that goes to another process or thread. */
 export type Thrown =

@@ -76,7 +76,7 @@ function samplesFor({ baseline, candidate }: GateInput): SampleDesign {
  * One experiment that can be planned on both sides is enough: the report says what could not be compared.
  * @throws InputError with the reason for each experiment, at its place in the suite
  */
-export async function refuseIncomparable(gate: CheckedGate): Promise<void> {
+export async function refuseIncomparable(gate: GateInput): Promise<void> {
   const issues: InputIssue[] = [];
   for (const [at, experiment] of gate.experiments.entries()) {
     const reason = await refusalOf(gate, experiment);
@@ -90,7 +90,7 @@ export async function refuseIncomparable(gate: CheckedGate): Promise<void> {
   throw new InputError(issues.map((issue, at) => (at === issues.length - 1 ? { ...issue, hint } : issue)));
 }
 
-async function refusalOf(gate: CheckedGate, experiment: Experiment): Promise<string | undefined> {
+async function refusalOf(gate: GateInput, experiment: Experiment): Promise<string | undefined> {
   for (const side of SIDES) {
     try {
       const plan = await planExperiment({
