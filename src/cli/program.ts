@@ -116,8 +116,7 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
   };
   try {
     const asked = askedFor(argv);
-    // it loads beside the command
-    if (asked === 'run' && !argv.some((word) => HELP.has(word))) loadComputing();
+    if (asked !== undefined && COMPUTE.has(asked) && !argv.some((word) => HELP.has(word))) loadComputing();
     await (await buildProgram(act, asked)).parseAsync(argv);
     return exitCode;
   } catch (error) {
@@ -157,6 +156,9 @@ async function buildProgram(act: Act, asked: string | undefined): Promise<Comman
   }
   return program;
 }
+
+/** Commands that nearly always compute something; the thread loads beside them. */
+const COMPUTE: ReadonlySet<string> = new Set(['run', 'plan', 'diagnose']);
 
 const HELP: ReadonlySet<string> = new Set(['help', '--help', '-h']);
 

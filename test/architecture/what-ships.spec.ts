@@ -18,15 +18,6 @@ const EXCEPTIONS: Record<string, string> = Object.fromEntries(
   ]),
 );
 
-/** Written ahead of the commands that will compute and keep a drill without a server; to be emptied with those. */
-const AHEAD = [
-  'src/drill/compute/host.ts',
-  'src/drill/compute/program.ts',
-  'src/store/documents/experiments.ts',
-  'src/store/open-store.ts',
-  'src/store/runs/finished-run.ts',
-];
-
 const IMPORTED = /(?:from|import)\s*\(?\s*'([.][^']*)'/g;
 const STARTED = /(?:programPath\('|new URL\('[.]\/)([^'.]+)(?:[.]js)?', import[.]meta[.]url\)/g;
 
@@ -73,7 +64,7 @@ describe('what ships', () => {
   const reached = reachedFrom(ENTRY_POINTS, (file) => (known.has(file) ? readSource(file) : undefined));
 
   test('is used by a program, or stands on a short list with its reason', () => {
-    const unused = shipped.filter((file) => !reached.has(file) && !AHEAD.includes(file));
+    const unused = shipped.filter((file) => !reached.has(file));
     expect(unused.filter((file) => EXCEPTIONS[file] === undefined)).toEqual([]);
   });
 

@@ -18,6 +18,7 @@ interface RunRow {
   state: string;
   experiment: string;
   fabric: string;
+  reason: string | null;
 }
 
 let place: CliPlace;
@@ -59,7 +60,7 @@ async function runs(): Promise<RunRow[]> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    const columns = 'id, state, experiment_name AS experiment, fabric_name AS fabric';
+    const columns = 'id, state, experiment_name AS experiment, fabric_name AS fabric, abort_reason AS reason';
     return (await client.query<RunRow>(`SELECT ${columns} FROM runs ORDER BY created_at DESC`)).rows;
   } finally {
     await client.end();
@@ -207,7 +208,9 @@ describe('Ctrl-C', () => {
     expect(stdout).toMatch(/^ABORTED/);
     expect(stderr).toMatch(/reverting; press Ctrl-C again to leave at once\n/);
     expect(stderr).toMatch(/^aborted/m);
-    expect((await runs()).find((run) => run.experiment === 'long')).toMatchObject({ state: 'aborted' });
+    const run = (await runs()).find(({ experiment }) => experiment === 'long');
+    // as of a run that a server was asked to abort
+    expect(run).toMatchObject({ state: 'aborted', reason: 'interrupted at the command line' });
   });
 
   it('leaves at once when pressed again, with 5 and what to look at', async () => {

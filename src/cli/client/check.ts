@@ -12,6 +12,7 @@ import { InputError, withPointer } from '../../core/problem.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import { FabricError } from '../../drill/plan/fabric-error.js';
+import type { Ask } from '../computing.js';
 import type { CommandContext } from '../context.js';
 import { withStore, type CommandStore } from '../store.js';
 import type { ApiClient } from './api-client.js';
@@ -32,18 +33,20 @@ export async function planHere(
   source: ExperimentFile,
   fabric: Loaded<FabricDocument>,
   seed: number | undefined,
-  config: Config,
+  { ask, config }: { ask: Ask; config: Config },
 ): Promise<Plan> {
+  const isSimulated = fabric.value.spec.driver === 'simulated';
   // a real one may not be there to be opened
-  if (fabric.value.spec.driver !== 'simulated') checkFabric(fabric);
+  if (!isSimulated) checkFabric(fabric);
+  const request = {
+    experiment: source.experiment.value,
+    fabric: fabric.value,
+    // what a server elsewhere keeps, it says itself
+    ...(config.serverUrl === undefined ? { room: evidenceRoom(config) } : {}),
+    ...(seed === undefined ? {} : { seed }),
+  };
   try {
-    return await planExperiment({
-      experiment: source.experiment.value,
-      fabric: fabric.value,
-      // what a server elsewhere keeps, it says itself
-      ...(config.serverUrl === undefined ? { room: evidenceRoom(config) } : {}),
-      ...(seed === undefined ? {} : { seed }),
-    });
+    return await (isSimulated ? ask('plan', request) : planExperiment(request));
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw new InputError((error instanceof FabricError ? fabric : source.experiment).locate(error.issues));

@@ -7,10 +7,9 @@
  */
 import { Option, type Command } from 'commander';
 import type { Verdict } from '../../diagnosis/verdict.js';
-import { examineEvidence, examineFabric, examinePast, type Window } from '../../drill/examine.js';
+import { examineFabric, examinePast, type Window } from '../../drill/examine.js';
 import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
 import { loadFabric, type Loaded } from '../../documents/load.js';
-import { fabricAsRecorded } from '../../documents/stored.js';
 import { fabricDriver } from '../../drivers/catalog.js';
 import { InputError } from '../../core/problem.js';
 import { parseDurationNs } from '../../core/units.js';
@@ -18,6 +17,7 @@ import { verdictJson, verdictText } from '../../reports/common/verdict.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import type { ApiClient } from '../client/api-client.js';
 import { confirmMember } from '../client/confirmation.js';
+import { withAnswers } from '../computing.js';
 import type { CommandContext } from '../context.js';
 import { readFabricReference, type FabricReference } from '../files/definitions.js';
 import { InterruptedError, ProblemError } from '../terminal/failure.js';
@@ -87,7 +87,7 @@ export function addDiagnoseCommand(
     .addHelpText('after', examples(EXAMPLES))
     .addHelpText(
       'after',
-      '\nExits 0 with an answer, fault or none, and 3 where the evidence does not suffice for one.',
+      '\nExits 0 with an answer, fault or none, and 3 where the evidence does not suffice for one; Ctrl-C ends it with 4.',
     )
     .action((options: DiagnoseOptions) => act((context) => diagnose(options, context)));
 }
@@ -158,7 +158,8 @@ async function ofPast(
   context: CommandContext,
 ): Promise<Verdict> {
   if ((toMs - fromMs) * 1e6 > LONGEST_WINDOW_NS) throw InputError.at('--to', 'a window is 2h long at most');
-  return examinePast(await documentFor(undefined, fabric, context), fromMs, toMs);
+  if (fabric === undefined) throw InputError.at('--fabric', 'no fabric is named', FABRIC_HINT);
+  return examinePast(await documentOf(fabric, context), fromMs, toMs);
 }
 
 function instant(flag: string, text: string | undefined): number | undefined {
@@ -180,39 +181,36 @@ async function ofFile(
   window: Window,
   context: CommandContext,
 ): Promise<Verdict> {
-  const source = await openBinaryFile(context.path(file), file);
-  // the reader of Arrow files takes a while to load, and no other command needs it
-  const { decodeEvidenceFile } = await import('../../evidence/arrow.js');
+  const opened = await openBinaryFile(context.path(file), file);
   try {
-    const decoded = await decodeEvidenceFile(source);
-    const document = await documentFor(decoded.fabric, fabric, context);
-    return examineEvidence(document, decoded.evidence, window);
+    const asked = {
+      source: opened instanceof Uint8Array ? opened : opened.fd,
+      fabric: fabric === undefined ? undefined : await documentOf(fabric, context),
+      window,
+    };
+    return await withAnswers(context, (ask) => ask('verdictOnFile', asked));
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw new InputError(
-      error.issues.map((issue) => (issue.pointer === '' ? { ...issue, file: issue.file ?? file } : issue)),
+      error.issues.map((issue) => {
+        if (issue.pointer === '') return { ...issue, file: issue.file ?? file };
+        // only what is sent to a server has a parameter
+        return issue.pointer === '/fabric' ? { ...issue, hint: FABRIC_HINT } : issue;
+      }),
     );
   } finally {
-    if (!(source instanceof Uint8Array)) await source.close();
+    if (!(opened instanceof Uint8Array)) await opened.close();
   }
 }
 
-/** The fabric that the evidence is of: the one named, else the one that came with it. */
-async function documentFor(
-  own: unknown,
-  named: FabricReference | undefined,
-  context: CommandContext,
-): Promise<FabricDocument> {
-  if (named !== undefined && 'document' in named) return named.document.value;
-  if (named !== undefined) {
-    const { definition } = await context.withServer((client) =>
-      client.json<{ definition: unknown }>('GET', `/v1/fabrics/${encodeURIComponent(named.stored)}`),
-    );
-    return loadFabric(definition, refuseFiles).value;
-  }
-  if (own !== undefined) return fabricAsRecorded(own);
-  const hint = 'add --fabric with the fabric it was recorded on';
-  throw InputError.at('--fabric', 'the evidence does not say which fabric it is of', hint);
+const FABRIC_HINT = 'add --fabric with the fabric it was recorded on';
+
+async function documentOf(named: FabricReference, context: CommandContext): Promise<FabricDocument> {
+  if ('document' in named) return named.document.value;
+  const { definition } = await context.withServer((client) =>
+    client.json<{ definition: unknown }>('GET', `/v1/fabrics/${encodeURIComponent(named.stored)}`),
+  );
+  return loadFabric(definition, refuseFiles).value;
 }
 
 async function watch(
@@ -221,16 +219,29 @@ async function watch(
   window: Required<Window>,
   context: CommandContext,
 ): Promise<Verdict> {
-  const stop = new AbortController();
-  const leave = { first: () => stop.abort(), second: () => process.exit(EXIT.inconclusive) };
-  const interrupts = new Interrupts(leave, sameKeyMs(context.config));
+  const asked = { fabric: document.value, seed, window };
   try {
-    return await examineFabric(document.value, seed, window, stop.signal);
+    return document.value.spec.driver === 'simulated'
+      ? await withAnswers(context, (ask) => ask('verdictOnFabric', asked))
+      : await watchReal(asked, context);
   } catch (error) {
-    if (stop.signal.aborted) throw new InterruptedError(EXIT.inconclusive);
     const own =
       error instanceof InputError && error.issues.every(({ pointer }) => pointer.startsWith('/spec'));
     throw own ? new InputError(document.locate(error.issues)) : error;
+  }
+}
+
+async function watchReal(
+  { fabric, seed, window }: { fabric: FabricDocument; seed: number; window: Required<Window> },
+  { config }: CommandContext,
+): Promise<Verdict> {
+  const stop = new AbortController();
+  const leave = { first: () => stop.abort(), second: () => process.exit(EXIT.aborted) };
+  const interrupts = new Interrupts(leave, sameKeyMs(config));
+  try {
+    return await examineFabric(fabric, seed, window, stop.signal);
+  } catch (error) {
+    throw stop.signal.aborted ? new InterruptedError(EXIT.aborted) : error;
   } finally {
     interrupts.close();
   }

@@ -11,6 +11,7 @@ import type * as Documents from '../../documents/document.js';
 import type * as Drivers from '../../drivers/catalog.js';
 import type * as Faults from '../../faults/catalog.js';
 import type * as App from '../../app/app.module.js';
+import type { QuestionName } from '../../drill/compute/questions.js';
 import type { DrillTask, Tell } from '../../drill/compute/task.js';
 
 const counted = { parsed: [] as string[], opened: [] as string[], compiled: [] as string[], servers: 0 };
@@ -24,6 +25,18 @@ async function replace<Module extends object>(
   const replaced = { ...real, ...changes(real) };
   jest.unstable_mockModule(path, () => replaced);
 }
+
+const inThisThread = {
+  compute: async (task: DrillTask, tell: Tell): Promise<void> => {
+    const { compute } = await import('../../drill/compute/compute.js');
+    await compute(task, tell);
+  },
+  ask: async (name: QuestionName, asked: never): Promise<unknown> => {
+    const { QUESTIONS } = await import('../../drill/compute/questions.js');
+    return QUESTIONS[name](asked);
+  },
+  close: () => Promise.resolve(),
+};
 
 let folder: string;
 let main: (argv: readonly string[]) => Promise<number>;
@@ -60,16 +73,9 @@ beforeAll(async () => {
   await replace<typeof App>('../../app/app.module.js', () => ({
     startApp: () => Promise.reject(new Error(`server ${++counted.servers}`)),
   }));
-  jest.unstable_mockModule('../computing.js', () => ({
-    loadComputing: () => undefined,
-    dropComputing: () => Promise.resolve(),
-    takeComputing: () => ({
-      compute: async (task: DrillTask, tell: Tell) => {
-        const { compute } = await import('../../drill/compute/compute.js');
-        await compute(task, tell);
-      },
-      close: () => Promise.resolve(),
-    }),
+  jest.unstable_mockModule('../../drill/compute/host.js', () => ({
+    Computing: { thread: () => inThisThread },
+    ComputingLostError: class extends Error {},
   }));
   ({ main } = await import('../program.js'));
 });

@@ -20,7 +20,7 @@ import { FabricError } from '../../drill/plan/fabric-error.js';
 import { EvidenceFile } from '../../evidence/evidence-file.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import type { RunState, Scorecard } from '../../scoring/scorecard.js';
-import type { FinishedRun } from '../../store/runs/finished-run.js';
+import type { AbortRequest, FinishedRun } from '../../store/runs/finished-run.js';
 import { scorecardFrom } from '../../store/runs/run-view.js';
 import type { Plan } from '../../drill/plan/plan.js';
 import { VERSION } from '../../system/version.js';
@@ -71,7 +71,7 @@ class RunHere {
   private readonly id = randomUUID();
   private readonly startedAt = new Date();
   private readonly progress: ProgressPrinter;
-  private readonly course: { at: Date; report: DrillReport }[] = [];
+  private readonly course: FinishedRun['course'][number][] = [];
   /** Null until it is planned, and can be run. */
   private plan: Plan | null = null;
   private judgement: Judgement | null = null;
@@ -98,7 +98,7 @@ class RunHere {
       this.context.note('stopping; nothing was injected');
     } else {
       this.context.note('reverting; press Ctrl-C again to leave at once');
-      this.progress.show({ type: 'abort-requested', data: { reason: INTERRUPTED } });
+      this.record({ type: 'abort-requested', reason: INTERRUPTED });
     }
     void this.computing.close();
   }
@@ -163,10 +163,12 @@ class RunHere {
     }
   }
 
-  private record(report: DrillReport): void {
+  private record(report: DrillReport | AbortRequest): void {
     this.course.push({ at: new Date(), report });
     if (report.type === 'state') this.showState(report.state, report.detail);
-    else if (report.type === 'failed') {
+    else if (report.type === 'abort-requested') {
+      this.progress.show({ type: report.type, data: { reason: report.reason } });
+    } else if (report.type === 'failed') {
       this.progress.show({ type: 'revert-failed', data: { id: report.id, reason: report.reason } });
     }
   }

@@ -9,6 +9,7 @@ import { EnvironmentError, InputError, type InputIssue } from '../../core/proble
 import { quoteArgument } from '../../reports/common/report.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import { checkFabric, planHere } from '../client/check.js';
+import { withAnswers, type Ask } from '../computing.js';
 import type { CommandContext } from '../context.js';
 import { readDefinitions, resolveFabric, type ExperimentFile } from '../files/definitions.js';
 import { readGameDay } from '../files/game-day-file.js';
@@ -26,10 +27,14 @@ export function addValidateCommand(command: Command, act: Act): void {
   command
     .argument('<file...>', 'experiment, fabric, suite, schedule and game day files')
     .addHelpText('after', examples(['validate experiments/link-down.yaml', 'validate experiments/*.yaml']))
-    .action((files: string[]) => act((context) => validate(files, context)));
+    .action((files: string[]) =>
+      act((context) => withAnswers(context, (ask) => validate(files, { ...context, ask }))),
+    );
 }
 
-async function validate(files: readonly string[], context: CommandContext): Promise<ExitCode> {
+type Checking = CommandContext & { ask: Ask };
+
+async function validate(files: readonly string[], context: Checking): Promise<ExitCode> {
   const issues: InputIssue[] = [];
   for (const file of files) {
     try {
@@ -45,7 +50,7 @@ async function validate(files: readonly string[], context: CommandContext): Prom
 }
 
 /** @returns what the file holds */
-async function checkFile(file: string, context: CommandContext): Promise<string[]> {
+async function checkFile(file: string, context: Checking): Promise<string[]> {
   const { experiments, fabrics, suites, schedules, gameDays } = readDefinitions(context.path(file), file);
   const issues: InputIssue[] = [];
   const collecting = async (step: () => unknown): Promise<void> => {
@@ -87,7 +92,7 @@ async function checkFile(file: string, context: CommandContext): Promise<string[
 }
 
 /** What it would run is planned, as far as that is at hand. */
-async function checkSchedule(reference: string, context: CommandContext): Promise<void> {
+async function checkSchedule(reference: string, context: Checking): Promise<void> {
   const { work, schedule } = readScheduleFile(reference, context.path);
   if ('gameDay' in work) return;
   const { experiment, fabric } = work;
@@ -118,10 +123,10 @@ async function planIfThere(
   source: ExperimentFile,
   fabric: Loaded<FabricDocument>,
   seed: number | undefined,
-  context: CommandContext,
+  context: Checking,
 ): Promise<void> {
   try {
-    await planHere(source, fabric, seed, context.config);
+    await planHere(source, fabric, seed, context);
   } catch (error) {
     if (!(error instanceof EnvironmentError) || fabric.value.spec.driver === 'simulated') throw error;
     context.note(`${source.reference}: ${error.message}, so that targets could not be looked for`);

@@ -14,6 +14,12 @@ import { RUN_COLUMNS } from './read-runs.js';
 import type { RunEntity, UndoStatus } from './run.entity.js';
 import type { Ending } from './run-store.js';
 
+/** Somebody wants it to end before its time. */
+export interface AbortRequest {
+  type: 'abort-requested';
+  reason: string;
+}
+
 export interface FinishedRun {
   id: string;
   /** Documents as written. */
@@ -26,7 +32,7 @@ export interface FinishedRun {
   startedAt: Date;
   endedAt: Date;
   /** What the drill reported, each report with its time; those of progress may be left out. */
-  course: readonly { at: Date; report: DrillReport }[];
+  course: readonly { at: Date; report: DrillReport | AbortRequest }[];
   /** Closed by whoever made it. */
   evidence?: EvidenceFile;
   ending: Ending;
@@ -51,6 +57,7 @@ export async function storeFinishedRun(sql: Sql, finished: FinishedRun): Promise
     ...ending,
     fence: 1,
     version: finished.version,
+    ...abortOf(finished),
     createdAt: startedAt,
     startedAt,
     endedAt,
@@ -85,6 +92,13 @@ export async function storeFinishedRun(sql: Sql, finished: FinishedRun): Promise
   );
   await storeResults(sql, finished);
   if (finished.evidence !== undefined) await storeEvidence(sql, id, finished.evidence);
+}
+
+function abortOf({ course }: FinishedRun): Partial<RunEntity> {
+  for (const { at, report } of course) {
+    if (report.type === 'abort-requested') return { abortRequestedAt: at, abortReason: report.reason };
+  }
+  return {};
 }
 
 /** A run that nobody has aborted, cleared, leased, scheduled or sealed. */
@@ -149,7 +163,10 @@ function eventsOf({ id, startedAt, endedAt, course, ending }: FinishedRun): Even
   return told.map((event, index) => ({ seq: index + 1, ...event }));
 }
 
-function eventOf(runId: string, report: DrillReport): Pick<EventRow, 'type' | 'data'> | undefined {
+function eventOf(
+  runId: string,
+  report: DrillReport | AbortRequest,
+): Pick<EventRow, 'type' | 'data'> | undefined {
   switch (report.type) {
     case 'state': {
       const { state, detail } = report;
@@ -161,6 +178,8 @@ function eventOf(runId: string, report: DrillReport): Pick<EventRow, 'type' | 'd
       return { type: 'reverted', data: { id: journalId(runId, report.id) } };
     case 'failed':
       return { type: 'revert-failed', data: { id: journalId(runId, report.id), reason: report.reason } };
+    case 'abort-requested':
+      return { type: 'abort-requested', data: { reason: report.reason } };
     case 'verdict': {
       const { faultFound, answer } = report.verdict;
       return { type: 'verdict', data: { faultFound, answer } };

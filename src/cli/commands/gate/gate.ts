@@ -9,7 +9,7 @@ import { Option, type Command } from 'commander';
 import { join } from 'node:path';
 import { cached, FolderStore, programDigest } from '../../../drill/gate/cache.js';
 import { conductGate, type Execute } from '../../../drill/gate/conduct.js';
-import { isReal, refuseIncomparable, SIDES, type CheckedGate } from '../../../drill/gate/gate-input.js';
+import { isReal, SIDES, type CheckedGate } from '../../../drill/gate/gate-input.js';
 import { defaultThreads, executeOn, RunPool } from '../../../drill/gate/pool.js';
 import { gateExitCode, type GateResult } from '../../../comparison/result.js';
 import type { SuiteObjective } from '../../../comparison/suite-objective.js';
@@ -19,6 +19,7 @@ import { GATE_FORMATS, gateFormat } from '../../../reports/catalog.js';
 import type { GateFormat, GateReportOptions } from '../../../reports/gate/format.js';
 import { quoteArgument } from '../../../reports/common/report.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
+import { withAnswers } from '../../computing.js';
 import type { CommandContext } from '../../context.js';
 import { collect, parseWhole } from '../../terminal/flags.js';
 import { replaySeed } from './gate-replay.js';
@@ -109,7 +110,9 @@ async function runGate(reference: string, options: GateOptions, context: Command
   }
   refuseRealFlags(options);
   if (asked.seed === undefined) {
-    await refuseIncomparable(gate).catch((error: unknown) => {
+    const { suite, experiments, baseline, candidate } = gate;
+    const asking = { suite, experiments, baseline, candidate };
+    await withAnswers(context, (ask) => ask('refuseIncomparable', asking)).catch((error: unknown) => {
       throw error instanceof InputError ? locatedInSuite(error, documents.source) : error;
     });
     if (isForServer(options, context)) {

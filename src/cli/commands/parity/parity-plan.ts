@@ -12,6 +12,7 @@ import { InputError } from '../../../core/problem.js';
 import type { Config } from '../../../system/config/config.js';
 import type { ApiClient } from '../../client/api-client.js';
 import { planHere } from '../../client/check.js';
+import { withAnswers } from '../../computing.js';
 import type { ExperimentFile } from '../../files/definitions.js';
 import { fabricChoice, located } from '../run.js';
 
@@ -46,7 +47,7 @@ export async function planBoth({
   const plan = await planOnServer(client, source, real, seed);
   requireSupported(source, plan);
   const pinned = withTargets(source, plan);
-  const prediction = await planHere(pinned, twin, seed, config);
+  const prediction = await withAnswers({ config }, (ask) => planHere(pinned, twin, seed, { ask, config }));
   requireSupported(source, prediction);
   return {
     ...{ seed, pinned, exposedJobs: plan.blastRadius.exposedJobs },

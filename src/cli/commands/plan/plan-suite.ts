@@ -4,9 +4,10 @@
 import { effectNotes } from '../../../drill/gate/effects.js';
 import { SIDES, type CheckedGate } from '../../../drill/gate/gate-input.js';
 import { differencesOf } from '../../../drill/gate/rounds.js';
-import { planExperiment } from '../../../drill/plan/planning.js';
+import { planExperiment, type PlanRequest } from '../../../drill/plan/planning.js';
 import { InputError } from '../../../core/problem.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
+import { withAnswers, type Ask } from '../../computing.js';
 import type { CommandContext } from '../../context.js';
 import { gateOf, readSides, type GateChoice } from '../gate/gate-source.js';
 import type { SuiteFile } from '../../files/suite-file.js';
@@ -30,14 +31,7 @@ export async function planSuite(
   context: CommandContext,
 ): Promise<ExitCode> {
   const gate = gateOf(source, await readSides(source, choice, context), choice);
-  const experiments: ExperimentPlan[] = [];
-  for (const experiment of gate.experiments) {
-    const [baseline, candidate] = [
-      await sidePlan(experiment, gate.baseline, gate),
-      await sidePlan(experiment, gate.candidate, gate),
-    ];
-    experiments.push({ experiment: experiment.metadata.name, baseline, candidate });
-  }
+  const experiments = await withAnswers(context, (ask) => planSides(gate, ask));
   const comparable = experiments.filter((one) => SIDES.every((side) => one[side].problem === null)).length;
   const { firstSeed, alpha } = gate.suite.spec;
   const made = {
@@ -59,13 +53,21 @@ export async function planSuite(
   return EXIT.passed;
 }
 
-async function sidePlan(
-  experiment: CheckedGate['experiments'][number],
-  fabric: CheckedGate['baseline'],
-  { suite }: CheckedGate,
-): Promise<SidePlan> {
+async function planSides(gate: CheckedGate, ask: Ask): Promise<ExperimentPlan[]> {
+  const planned: ExperimentPlan[] = [];
+  for (const experiment of gate.experiments) {
+    const seed = gate.suite.spec.firstSeed;
+    const baseline = await sidePlan({ experiment, fabric: gate.baseline, seed }, ask);
+    const candidate = await sidePlan({ experiment, fabric: gate.candidate, seed }, ask);
+    planned.push({ experiment: experiment.metadata.name, baseline, candidate });
+  }
+  return planned;
+}
+
+async function sidePlan(request: PlanRequest, ask: Ask): Promise<SidePlan> {
+  const isSimulated = request.fabric.spec.driver === 'simulated';
   try {
-    const { faults } = await planExperiment({ experiment, fabric, seed: suite.spec.firstSeed });
+    const { faults } = await (isSimulated ? ask('plan', request) : planExperiment(request));
     return { targets: faults.flatMap(({ targets }) => targets.map(({ id }) => id)), problem: null };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

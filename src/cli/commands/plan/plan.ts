@@ -14,6 +14,7 @@ import { formatDurationNs, formatRateGbps, formatSizeBytes } from '../../../core
 import { impairedElement, type Impairment } from '../../../fabric-api/impairment.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
 import { fabricDocument, planHere } from '../../client/check.js';
+import { withAnswers } from '../../computing.js';
 import type { CommandContext } from '../../context.js';
 import { readExperiment, readNamed, resolveFabric } from '../../files/definitions.js';
 import { parseChoice, parseSeed } from '../../terminal/flags.js';
@@ -73,7 +74,7 @@ async function plan(file: string, options: PlanOptions, context: CommandContext)
   const source = readExperiment(file, context.path, read);
   const reference = resolveFabric(source, options.fabric, context.path);
   const fabric = await fabricDocument(reference, source, options.fabric, context);
-  const made = await planHere(source, fabric, seed, context.config);
+  const made = await withAnswers(context, (ask) => planHere(source, fabric, seed, { ...context, ask }));
   context.out(format === 'json' ? `${JSON.stringify(planView(made), null, 2)}\n` : renderPlan(made));
   if (made.unsupported.length > 0) {
     context.note('a run of this plan would be refused');
