@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { plainVerdict } from '../../diagnosis/verdict.js';
 import type { Culprit } from '../../diagnosis/verdict.js';
 import { scoreExplainability } from './explainability.js';
-import { drill, rightCulprit, truth } from '../testing/synthetic-drill.js';
+import { claimsOf, troublesOf } from './recurrence.js';
+import { drill, rightCulprit, topology, truth } from '../testing/synthetic-drill.js';
 
 const ranked = (...culprits: Culprit[]) => culprits.map((culprit, at) => ({ ...culprit, rank: at + 1 }));
 
@@ -49,5 +50,41 @@ describe('several faults of one element', () => {
       drill({}, { truth: [truth, again], verdict, lostTimeShares: [0.5, 0.4] }),
     );
     expect(metrics.share_error).toBeCloseTo(0, 9);
+  });
+
+  it('of one kind that comes again are a flap only where the link was down', () => {
+    const errors = { ...other, fromNs: other.fromNs + 10e9 };
+    expect(troublesOf([other, errors])).toMatchObject([{ kinds: ['optic-error'], faults: [0, 1] }]);
+    expect(troublesOf([truth, again])).toMatchObject([
+      { kinds: ['link-down', 'link-flap'], fromNs: truth.fromNs, toNs: again.toNs },
+    ]);
+    expect(troublesOf([again, truth])).toMatchObject([{ fromNs: truth.fromNs, toNs: again.toNs }]);
+    expect(troublesOf([truth, other])).toHaveLength(2);
+  });
+
+  it('told in several lines have the earlier onset, all citations, and no more than all of the lost time', () => {
+    const claims = (...culprits: Partial<Culprit>[]) =>
+      claimsOf(
+        ranked(...culprits.map((one) => ({ ...rightCulprit, ...one }))),
+        troublesOf([truth, again]),
+        topology,
+      );
+    const [claim, ...more] = claims(
+      { onset_s: 35, lostTimeShare: 0.25 },
+      { onset_s: 20, lostTimeShare: 0.5, evidence: rightCulprit.evidence.slice(0, 1) },
+    );
+    expect(more).toEqual([]);
+    expect(claim).toMatchObject({ rank: 1, onset_s: 20, lostTimeShare: 0.75 });
+    expect(claim.evidence).toHaveLength(3);
+    expect(claims({ lostTimeShare: 0.8 }, { lostTimeShare: 0.7 })[0].lostTimeShare).toBe(1);
+    // what one line does not know the first one decides
+    const unsure = { onset_s: null, lostTimeShare: null };
+    const sure = { onset_s: 30, lostTimeShare: 0.4 };
+    expect(claims(sure, unsure)).toMatchObject([sure]);
+    expect(claims(unsure, sure)).toMatchObject([unsure]);
+  });
+
+  it('that came once are not one line when named twice', () => {
+    expect(claimsOf(ranked(rightCulprit, rightCulprit), troublesOf([truth]), topology)).toHaveLength(2);
   });
 });

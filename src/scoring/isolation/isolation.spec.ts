@@ -1,7 +1,7 @@
 /** Isolation: victims among bystanders with a noise guard, flows, containment, honest nulls, bounds. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { edgeId } from '../../core/elements.js';
+import { edgeId, portId } from '../../core/elements.js';
 import { buildTopology, topologySchema } from '../../model/topology/topology-spec.js';
 import { isolationScore, scoreIsolation } from './isolation.js';
 import { scoringProfileSchema } from '../profile.js';
@@ -197,6 +197,24 @@ describe('flows of a bystander', () => {
     expect(share([late])).toBeNull();
   });
 
+  it('that fall silent with the fault are not known, and do not count', () => {
+    const silent = (timeS: number) => (timeS < INJECTED_S ? 1 : NaN);
+    expect(share([silent])).toBeNull();
+    expect(share([silent, slowed(0.5)])).toBe(1);
+  });
+
+  it('are those of every bystander', () => {
+    const second = { ...jobs[1], name: 'second' };
+    const input = drill({ bystanderStallS: 3 }, { jobs: [...jobs, second] });
+    const still = drill()
+      .evidence.series.filter(
+        ({ metric, element }) => metric === 'edge_tx_bytes' && element.startsWith('edge:bystander/'),
+      )
+      .map((one) => ({ ...one, element: one.element.replace('bystander', 'second') }));
+    const evidence = { ...input.evidence, series: [...input.evidence.series, ...still] };
+    expect(scoreIsolation({ ...input, evidence }).metrics.victim_flow_share).toBe(0.5);
+  });
+
   it('of exposed jobs do not count', () => {
     const input = drill({ exposedStallS: 15 });
     expect(scoreIsolation(input).metrics.victim_flow_share).toBe(0);
@@ -268,4 +286,16 @@ describe('where time was lost', () => {
     const input = drill({}, { topology: rails, truth: [onRail(0)], jobs: [...jobs, silent] });
     expect(scoreIsolation(input).metrics.containment).toBeNull();
   });
+});
+
+it('pauses are looked for until the revert, or to the end where nothing was reverted', () => {
+  const input = drill();
+  const paused = (revertedNs: number | null) => {
+    const writer = new EvidenceWriter();
+    for (let timeS = 0; timeS <= END_S; timeS++)
+      writer.add('port_pause_rx_s', portId(input.topology.ports[0].name), timeS, Math.max(0, timeS - 45));
+    const evidence = { ...input.evidence, series: [...input.evidence.series, ...writer.build().series] };
+    return scoreIsolation({ ...input, evidence, revertedNs }).metrics.pause_depth_hops;
+  };
+  expect([paused(40e9), paused(null)]).toEqual([0, 1]);
 });
