@@ -22,7 +22,6 @@ export const fabricDocumentSchema = z
   })
   .meta({ title: 'Fabric', description: 'a fabric under test: topology, settings, jobs, telemetry' });
 export type FabricDocument = z.output<typeof fabricDocumentSchema>;
-export type FabricDocumentInput = z.input<typeof fabricDocumentSchema>;
 
 /** For documents that arrive over the network: a path in them would be a path on the server. */
 export const refuseFiles: ReadText = (path) => {

@@ -22,7 +22,6 @@ const conditionSchema = z.strictObject({
   experiment: nameSchema.optional().describe('one of its experiments; all of them when left out'),
   expression: expressionSchema.describe('what its scorecard must show, such as "recovery.score >= 80"'),
 });
-export type ConditionSpec = z.output<typeof conditionSchema>;
 
 const hypothesisSchema = z.strictObject({
   statement: text.describe('what the team expects, in its own words'),

@@ -70,7 +70,6 @@ export const suiteSpecSchema = z.strictObject({
     .max(MOST_OBJECTIVES, `a suite has at most ${MOST_OBJECTIVES} objectives: more would dilute each of them`)
     .describe('what must not become worse, and what the candidate must reach'),
 });
-export type SuiteSpec = z.output<typeof suiteSpecSchema>;
 
 export const suiteSchema = z
   .strictObject({

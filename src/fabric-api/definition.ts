@@ -16,9 +16,8 @@ import { paceSchema } from './pace.js';
 import { prometheusSchema } from './prometheus-settings.js';
 import { transportSchema } from './transport-settings.js';
 
-/** Names of all drivers; `fabrics/catalog.ts` has an adapter for each. */
+/** Names of all drivers; `drivers/catalog.ts` has an adapter for each. */
 export const DRIVER_NAMES = ['simulated', 'linux', 'prometheus'] as const;
-export type DriverName = (typeof DRIVER_NAMES)[number];
 
 export const fabricSpecSchema = z.strictObject({
   driver: z.enum(DRIVER_NAMES).default('simulated').describe('what runs the fabric'),
