@@ -173,3 +173,12 @@ it('what is wrong comes before what is missing', () => {
   expect(healthy).toBe(false);
   expect(reasons).toEqual([expect.stringMatching(/^already down/), 'no job ran before the fault']);
 });
+
+it('a switch that tells nothing hides none of its siblings', () => {
+  const evidence = evidenceOf(STORY, (w) => w.add('route_next_hops', deviceId('spine-3'), 0.5, 7));
+  const series = evidence.series.filter(
+    ({ metric, element }) => metric !== 'route_next_hops' || element !== deviceId('spine-1'),
+  );
+  const { reasons } = check({}, undefined, { evidence: { ...evidence, series } });
+  expect(reasons).toContainEqual(expect.stringMatching(/^fewer next hops.*: device:spine-3$/));
+});

@@ -68,6 +68,21 @@ describe('checkpoints', () => {
     expect(backAtNs(pace, INJECTED_S * S)).toBe(INJECTED_S * S);
   });
 
+  it('are as usual up to the longest before the fault', () => {
+    const ends = [0, 1, 2, 4, 7, 8, 9, 10, 13, 17, 18];
+    const log: Log = {
+      job_steps: ends.map((s, done) => [s, done]),
+      // of 1 and 2 seconds before it, of 2 and 3 after it
+      job_checkpoint_time_s: [
+        [3, 1],
+        [6, 2],
+        [12, 2],
+        [16, 3],
+      ],
+    };
+    expect(lostS(paceOf(log, 18), 18)).toBeCloseTo(1, 9);
+  });
+
   it('lose what they take beyond it', () => {
     const { log, endS } = writing([1, 1, 3, 1]);
     expect(lostS(paceOf(log, endS), endS)).toBeCloseTo(2, 9);
