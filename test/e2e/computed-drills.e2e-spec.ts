@@ -116,7 +116,7 @@ describe('a drill that takes long to compute', () => {
   it('ends as our bug when its process says nothing any more', async () => {
     const deaf = await startService(queueBackends('computed drills')[0], {
       api: true,
-      worker: { ...worker, programs: { silentAfterS: 8 } },
+      worker: { ...worker, programs: { silentAfterS: 15 } },
     });
     try {
       const before = programs();

@@ -28,7 +28,14 @@ import { EvidenceFile } from '../../evidence/evidence-file.js';
 import { databaseLoss } from '../platform/problem/database-loss.js';
 import { lookEveryFewSeconds } from './live-look.js';
 import type { RunEntity, UndoEntryEntity } from '../../store/runs/run.entity.js';
-import { LeaseLostError, RunStore, type Claim, type Ending } from '../../store/runs/run-store.js';
+import {
+  endsWithItsProcess,
+  isPaced,
+  LeaseLostError,
+  RunStore,
+  type Claim,
+  type Ending,
+} from '../../store/runs/run-store.js';
 import { scorecardFrom } from '../../store/runs/run-view.js';
 
 export interface ExecutorSettings {
@@ -118,7 +125,7 @@ export class RunExecutor {
   }
 
   private async begin(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
-    const block = await this.store.fabricBlock(run.fabricName);
+    const block = await this.store.fabricBlock(run);
     if (block !== null) {
       await this.end(claim, { state: 'inconclusive', reason: block, exitCode: EXIT.inconclusive });
       return;
@@ -145,8 +152,8 @@ export class RunExecutor {
   }
 
   /** Whether nothing of its fabric outlives the process that computes it. */
-  private isComputed({ driver, fabricDefinition }: RunEntity): boolean {
-    return this.settings.computed !== false && driver === 'simulated' && !isPaced(fabricDefinition);
+  private isComputed(run: RunEntity): boolean {
+    return this.settings.computed !== false && endsWithItsProcess(run);
   }
 
   private async compute(claim: Claim, run: RunEntity, abort: AbortController): Promise<void> {
@@ -378,6 +385,3 @@ function oneAtATime(work: () => Promise<void>): () => void {
     void work().finally(() => (busy = false));
   };
 }
-
-const isPaced = (fabric: unknown): boolean =>
-  (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;

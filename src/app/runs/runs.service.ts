@@ -32,7 +32,7 @@ import {
   type RunFilter,
   type RunSummary,
 } from '../../store/runs/read-runs.js';
-import { BLOCKING_RUN, endRun, recordTransition } from '../../store/runs/run-store.js';
+import { blockingRun, endRun, recordTransition } from '../../store/runs/run-store.js';
 import { scorecardFrom } from '../../store/runs/run-view.js';
 import { VERSION } from '../../system/version.js';
 import { sealedState } from '../../store/runs/sealed-run.js';
@@ -146,8 +146,7 @@ export class RunsService {
       room: this.experiments.evidenceRoom,
     });
     if (plan.unsupported.length > 0) throw unsupportedError(plan);
-    await this.refuseBlockedFabric(plan.fabric);
-    return Object.assign(new RunEntity(), {
+    const run = Object.assign(new RunEntity(), {
       id: origin?.id ?? randomUUID(),
       scheduleId: origin?.scheduleId ?? null,
       gameDayId: origin?.gameDayId ?? null,
@@ -176,16 +175,16 @@ export class RunsService {
       startedAt: null,
       endedAt: null,
     });
+    await this.refuseBlockedFabric(run);
+    return run;
   }
 
   /** A fabric on which an undo failed takes no new run until a person has looked. */
-  private async refuseBlockedFabric(fabricName: string): Promise<void> {
-    const [blocking] = await this.dataSource.query<{ id: string; reason: string | null }[]>(BLOCKING_RUN, [
-      fabricName,
-    ]);
+  private async refuseBlockedFabric(run: RunEntity): Promise<void> {
+    const blocking = await blockingRun(this.dataSource, run);
     if (blocking !== undefined) {
       throw new ConflictError(
-        `run ${blocking.id} could not undo everything on "${fabricName}": ${blocking.reason ?? ''}`,
+        `run ${blocking.id} could not undo everything on "${run.fabricName}": ${blocking.reason ?? ''}`,
         `check the fabric by hand, then: runs clear ${blocking.id} --reason TEXT`,
       );
     }

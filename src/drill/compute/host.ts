@@ -14,7 +14,10 @@ import { STUCK_AFTER_S } from '../work-watch.js';
 import type { Answered, Asked, QuestionName } from './questions.js';
 import { errorOf, type DrillOrder, type DrillReport, type DrillTask, type Reply, type Tell } from './task.js';
 
-/** A program that says nothing for longer while it computes a drill is ended: it tells several times a second that it works. */
+/**
+ * A program that says nothing for longer while it computes a drill is ended: it tells several times a second that it works.
+ * One that still loads has at least this long, whatever the limit is: it can't tell anything yet.
+ */
 const SILENT_AFTER_S = STUCK_AFTER_S + 30;
 
 /** The program ended before the drill did. */
@@ -47,6 +50,7 @@ export class Computing {
   private underWay: UnderWay | undefined;
   private lost: Error | undefined;
   private heardMs = 0;
+  private hasLoaded = false;
 
   private constructor(private readonly silentAfterS: number) {}
 
@@ -147,7 +151,8 @@ export class Computing {
   private hear(report: DrillReport | Reply): void {
     const { underWay } = this;
     this.heardMs = performance.now();
-    if (underWay === undefined) return;
+    this.hasLoaded = true;
+    if (underWay === undefined || report.type === 'loaded') return;
     if (report.type !== 'ended' && report.type !== 'thrown' && report.type !== 'answer') {
       return underWay.tell(report);
     }
@@ -157,7 +162,7 @@ export class Computing {
   }
 
   private endIfSilent(): void {
-    const seconds = this.silentAfterS;
+    const seconds = this.hasLoaded ? this.silentAfterS : Math.max(this.silentAfterS, SILENT_AFTER_S);
     if (performance.now() - this.heardMs < seconds * 1e3) return;
     this.lose(new InternalError('what computed it said nothing for too long', 'drill', { seconds }));
     void this.close();

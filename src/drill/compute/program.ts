@@ -40,6 +40,8 @@ if (parentPort !== null) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 }
 
+tell({ type: 'loaded' });
+
 /** By a thread of its own: what computes may not look up for long, and nobody else would end it. */
 function endWithParent(): void {
   const watch = `const parent = process.ppid;

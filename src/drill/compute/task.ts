@@ -61,8 +61,9 @@ export type DrillReport =
   | { type: 'ended' }
   | { type: 'thrown'; error: Thrown };
 
-/** What comes of a question. */
-export type Reply = { type: 'answer'; answer: unknown } | { type: 'thrown'; error: Thrown };
+/** What comes of a question; and, before anything else, that the program can be asked. */
+export type Reply =
+  { type: 'answer'; answer: unknown } | { type: 'thrown'; error: Thrown } | { type: 'loaded' };
 
 export type Tell = (report: DrillReport) => void;
 

@@ -277,14 +277,40 @@ describe('a verdict', () => {
 });
 
 describe('a fabric', () => {
-  it('is blocked by an undo that failed on it until that is cleared', async () => {
-    expect(await store.fabricBlock('blocked')).toBeNull();
-    const id = await database.storeRun('blocked');
+  const blocked = async (fabricName: string, driver: string, pace?: number): Promise<string> => {
+    const id = await database.storeRun(fabricName);
+    await database.dataSource.query(
+      `UPDATE runs SET driver = $2, fabric_definition = json_build_object('spec', $3::json) WHERE id = $1`,
+      [id, driver, JSON.stringify({ pace })],
+    );
     await finish(await claim(id), 'rollback-failed');
-    expect(await store.fabricBlock('blocked')).toContain(id);
-    expect(await store.fabricBlock('other')).toBeNull();
-    await database.dataSource.query(`UPDATE runs SET cleared_at = now() WHERE id = $1`, [id]);
-    expect(await store.fabricBlock('blocked')).toBeNull();
+    return id;
+  };
+  const on = (fabricName: string, driver: string, pace?: number): Promise<string | null> =>
+    store.fabricBlock({ fabricName, driver, fabricDefinition: { spec: { pace } } });
+
+  it.each([
+    ['real', 'linux', undefined],
+    ['paced', 'simulated', 10],
+  ])(
+    'that is %s is blocked by an undo that failed on it until that is cleared',
+    async (name, driver, pace) => {
+      expect(await on(name, driver, pace)).toBeNull();
+      const id = await blocked(name, driver, pace);
+      expect(await on(name, driver, pace)).toContain(id);
+      expect(await on('other', driver, pace)).toBeNull();
+      await database.dataSource.query(`UPDATE runs SET cleared_at = now() WHERE id = $1`, [id]);
+      expect(await on(name, driver, pace)).toBeNull();
+    },
+  );
+
+  it('that is simulated without a pace blocks nothing and is never blocked: nothing of it is left', async () => {
+    await blocked('computed', 'simulated');
+    expect(await on('computed', 'simulated')).toBeNull();
+    expect(await on('computed', 'linux')).toBeNull();
+    const left = await blocked('computed', 'linux');
+    expect(await on('computed', 'linux')).toContain(left);
+    expect(await on('computed', 'simulated')).toBeNull();
   });
 });
 

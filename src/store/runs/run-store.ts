@@ -13,6 +13,7 @@ import type { TruthEntry } from '../../faults/ground-truth.js';
 import type { EvidenceFile } from '../../evidence/evidence-file.js';
 import { storeFigures, storePart } from '../evidence/stored-evidence.js';
 import type { LiveEvidence } from '../evidence/live-evidence.js';
+import type { Sql } from '../sql.js';
 import { appendEvent, type RunEventType } from './run-events.js';
 import { RunEntity, UndoEntryEntity, type CourseRecord } from './run.entity.js';
 import { isFinal, mayGo, worst } from './run.machine.js';
@@ -111,12 +112,12 @@ export class RunStore {
     });
   }
 
-  /** Why the fabric takes no run, or null: an undo failed on it and nobody has cleared that yet. */
-  async fabricBlock(fabricName: string): Promise<string | null> {
-    const [row] = await this.dataSource.query<{ id: string }[]>(BLOCKING_RUN, [fabricName]);
-    return row === undefined
+  /** Why the fabric takes no run, or null. */
+  async fabricBlock(run: DrilledFabric): Promise<string | null> {
+    const blocking = await blockingRun(this.dataSource, run);
+    return blocking === undefined
       ? null
-      : `run ${row.id} left "${fabricName}" with a fault that it could not undo`;
+      : `run ${blocking.id} left "${run.fabricName}" with a fault that it could not undo`;
   }
 
   async event(claim: Claim, type: RunEventType, data: Record<string, unknown>): Promise<void> {
@@ -237,9 +238,32 @@ export class RunStore {
   }
 }
 
-/** An unfinished business of a fabric: newest first, one is enough. */
-export const BLOCKING_RUN = `SELECT id, reason FROM runs
-  WHERE fabric_name = $1 AND state = 'rollback-failed' AND cleared_at IS NULL ORDER BY created_at DESC LIMIT 1`;
+/** The fabric of a run, as its row has it. */
+export type DrilledFabric = Pick<RunEntity, 'fabricName' | 'driver' | 'fabricDefinition'>;
+
+/** Whether nothing of the fabric outlives the process that computes it: it is simulated, and keeps no pace. */
+export const endsWithItsProcess = ({
+  driver,
+  fabricDefinition,
+}: Omit<DrilledFabric, 'fabricName'>): boolean => driver === 'simulated' && !isPaced(fabricDefinition);
+
+export const isPaced = (fabric: unknown): boolean =>
+  (fabric as { spec?: { pace?: unknown } } | null)?.spec?.pace !== undefined;
+
+/** A run whose undo failed on the fabric and that nobody has cleared yet: the newest, one is enough. */
+export async function blockingRun(
+  sql: Sql,
+  fabric: DrilledFabric,
+): Promise<{ id: string; reason: string | null } | undefined> {
+  if (endsWithItsProcess(fabric)) return undefined;
+  const [blocking] = await sql.query<{ id: string; reason: string | null }[]>(
+    `SELECT id, reason FROM runs WHERE fabric_name = $1 AND state = 'rollback-failed' AND cleared_at IS NULL
+        AND NOT (driver = 'simulated' AND fabric_definition #> '{spec,pace}' IS NULL)
+      ORDER BY created_at DESC LIMIT 1`,
+    [fabric.fabricName],
+  );
+  return blocking;
+}
 
 /** Whether a run that was begun on the same fabric has not ended; a fabric's claims wait for one another. */
 async function isBusy(manager: EntityManager, run: RunEntity): Promise<boolean> {
