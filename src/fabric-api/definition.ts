@@ -5,7 +5,7 @@
  * simulator's settings are part of the shape because a fabric file may carry them for its simulated twin.
  */
 import { z } from 'zod';
-import { fabricSettingsSchema } from '../simulator/settings.js';
+import { fabricSettingsSchema, traitsSchema } from '../simulator/settings.js';
 import { telemetrySchema } from '../model/telemetry/settings.js';
 import { topologySchema } from '../model/topology/topology-spec.js';
 import { jobSchema } from '../model/workload/job-schema.js';
@@ -28,6 +28,7 @@ export const fabricSpecSchema = z.strictObject({
     ),
   topology: topologySchema.describe('devices and links'),
   settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
+  traits: traitsSchema.describe('traits and harmless events that this file states, in place of draws'),
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
   lab: labSettingsSchema.optional().describe('how the driver linux builds the fabric'),

@@ -27,6 +27,8 @@ import { EventGuard } from './event-guard.js';
 import { EVENT } from './event-kind.js';
 import { EventQueue } from './event-queue.js';
 import { FabricControls } from './network/fabric-controls.js';
+import { noiseOf } from './noise/noise.js';
+import { World, type statedTraits } from './noise/world.js';
 import type { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './rates/flow-shape.js';
 import { InjectedTraffic } from './injected-traffic.js';
@@ -51,6 +53,8 @@ export interface FlowSimulatorOptions {
   reuse?: boolean;
   /** Where samples go that memory has no room for; left out: all of them stay in memory. */
   samples?: CourseStoreOptions;
+  /** What the file states in place of draws. */
+  traits?: ReturnType<typeof statedTraits>;
 }
 
 export class FlowSimulator extends FabricControls {
@@ -71,6 +75,8 @@ export class FlowSimulator extends FabricControls {
   private readonly pathUse: PathUse;
   private readonly placements: Placements;
   private readonly supervisor: JobSupervisor;
+  /** What was drawn beside what was asked for. */
+  readonly world: World;
   /** Signs of life, and how exact the searches for steady states are. */
   readonly effort = new Effort();
   private readonly guard = new EventGuard(() => this.eventful);
@@ -85,15 +91,18 @@ export class FlowSimulator extends FabricControls {
     readonly settings: FabricSettings,
     telemetry: TelemetrySettings,
     seed: number,
-    { reuse = true, samples }: FlowSimulatorOptions = {},
+    { reuse = true, samples, traits }: FlowSimulatorOptions = {},
   ) {
     super();
     const { queue } = this;
+    const world = new World(settings.realism, seed, traits);
+    this.world = world;
+    const noise = noiseOf(world, topology, jobs, telemetry);
     const beliefs = new Beliefs(new RoutingGraph(topology));
     const physical = new PhysicalLayer(topology, settings, queue);
     const connections = new Connections(beliefs, physical, settings, seed);
     const rates = new Rates(topology);
-    const signals = new Signals(topology, settings, queue, physical, rates, seed);
+    const signals = new Signals(topology, settings, queue, physical, rates, seed, noise.optics);
     const schedule = new RetransmissionSchedule(settings);
     const parts = { topology, settings, connections, rates, signals, schedule };
     const context: ShapeContext = { ...parts, scratch: new Float64Array(rates.capacities.length), shapes: 0 };
@@ -118,18 +127,9 @@ export class FlowSimulator extends FabricControls {
     const { effort } = this;
     const around = { queue, physical, beliefs, counters, switches, storms, effort };
     this.flows = assembleFlows({ ...parts, ...around }, reuse);
-    this.timers = new QpTimers(
-      topology,
-      settings,
-      queue,
-      physical,
-      connections,
-      counters,
-      storms,
-      this.qpListener(connections),
-    );
+    this.timers = this.timersOf(connections, storms);
     this.load = new InjectedTraffic(context, connections, counters, this.timers, this.flows);
-    const watched = { beliefs, clocks, latencies, placements };
+    const watched = { beliefs, clocks, latencies, placements, noise };
     this.sampler = new Sampler(this.sources(watched), telemetry, seed, new CourseStore(samples));
     this.runner = new JobRunner(
       ready,
@@ -142,6 +142,7 @@ export class FlowSimulator extends FabricControls {
       clocks,
       latencies,
       seed,
+      noise.compute,
     );
     this.placements = placements;
     this.supervisor = this.supervise(connections, restarter(jobs, known, placements, context));
@@ -150,24 +151,13 @@ export class FlowSimulator extends FabricControls {
   }
 
   private sources(
-    more: Pick<SamplerSources, 'beliefs' | 'clocks' | 'latencies' | 'placements'>,
+    more: Pick<SamplerSources, 'beliefs' | 'clocks' | 'latencies' | 'placements' | 'noise'>,
   ): SamplerSources {
-    const { topology, settings, jobs, physical, rates, signals, control, connections, counters, timers } =
-      this;
+    const { topology, settings, jobs, physical, rates, signals } = this;
+    const { control, connections, counters, timers } = this;
     const readCounters = (nowNs: number): void => this.flows.readCounters(nowNs);
-    const own = {
-      topology,
-      settings,
-      jobs,
-      physical,
-      rates,
-      signals,
-      control,
-      connections,
-      counters,
-      timers,
-    };
-    return { ...own, ...more, readCounters };
+    const network = { topology, settings, jobs, physical, rates, signals };
+    return { ...network, control, connections, counters, timers, ...more, readCounters };
   }
 
   private supervise(connections: Connections, prepare: (job: number) => ReadyJob): JobSupervisor {
@@ -181,6 +171,12 @@ export class FlowSimulator extends FabricControls {
       ranksMoved: (fromHost, toHost) => [fromHost, toHost].forEach((host) => sampler.hostChanged(host)),
       ranksGone: (hosts) => hosts.forEach((host) => sampler.hostChanged(host)),
     });
+  }
+
+  private timersOf(connections: Connections, storms: PauseStorms): QpTimers {
+    const { topology, settings, queue, physical, counters } = this;
+    const listener = this.qpListener(connections);
+    return new QpTimers(topology, settings, queue, physical, connections, counters, storms, listener);
   }
 
   private qpListener(connections: Connections): QpListener {

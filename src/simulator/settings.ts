@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { durationNs, formatDurationNs, formatSizeBytes, sizeBytes } from '../core/units.js';
+import { REALISM } from './noise/levels.js';
 import { congestionSettings, type CongestionSettings } from './congestion-settings.js';
 
 /** 4.096 µs, the unit of the InfiniBand local ACK timeout. */
@@ -113,6 +114,12 @@ const routing = {
 };
 
 const simulation = {
+  realism: z
+    .enum(REALISM)
+    .default('quiet')
+    .describe(
+      'how untidy the world is: quiet (nothing happens but what is asked for), typical, rough; each draws lasting differences, noise and harmless events by the seed',
+    ),
   fidelity: z
     .enum(['flow', 'auto'])
     .default('auto')
@@ -158,6 +165,8 @@ function contradictions({
   }
   return found;
 }
+
+export { traitsSchema } from './noise/trait-schema.js';
 
 export const fabricSettingsSchema = z
   .strictObject({ ...transport, ...detection, ...routing, ...congestionSettings, ...simulation })

@@ -5,6 +5,7 @@ import { createSimulatedFabric } from '../../src/drivers/simulated/create-simula
 import type { SimulatedFabric } from '../../src/drivers/simulated/simulated-fabric.js';
 import { fabricSpecSchema } from '../../src/fabric-api/definition.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../src/simulator/flow-simulator.js';
+import { statedTraits } from '../../src/simulator/noise/world.js';
 import { buildTopology } from '../../src/model/topology/topology-spec.js';
 import { buildJobs } from '../../src/model/workload/build-jobs.js';
 import { EvidenceIndex, type Evidence, type Series } from '../../src/model/telemetry/series.js';
@@ -24,9 +25,12 @@ export function flowSimulator(
   seed = 1,
   options: FlowSimulatorOptions = {},
 ): FlowSimulator {
-  const { topology, jobs, settings, telemetry } = fabricSpecSchema.parse(spec);
+  const { topology, jobs, settings, telemetry, traits } = fabricSpecSchema.parse(spec);
   const built = buildTopology(topology);
-  return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed, options);
+  return new FlowSimulator(built, buildJobs(jobs, built), settings, telemetry, seed, {
+    traits: statedTraits(traits, built, seed),
+    ...options,
+  });
 }
 
 /** Index of a NIC by its name. */

@@ -3,6 +3,7 @@
  */
 import { withPointer } from '../../core/problem.js';
 import { FlowSimulator, type FlowSimulatorOptions } from '../../simulator/flow-simulator.js';
+import { statedTraits } from '../../simulator/noise/world.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
 import type { FabricDefinition } from '../../fabric-api/definition.js';
@@ -17,8 +18,10 @@ export function createSimulatedFabric(
 ): SimulatedFabric {
   const topology = withPointer('/spec/topology', () => buildTopology(spec.topology));
   const jobs = buildJobs(spec.jobs, topology, '/spec/jobs');
+  const traits = statedTraits(spec.traits, topology, seed);
   const simulator = new FlowSimulator(topology, jobs, spec.settings, spec.telemetry, seed, {
     samples: { open: () => temporaryBacking() },
+    traits,
     ...options,
   });
   return new SimulatedFabric(name, simulator);

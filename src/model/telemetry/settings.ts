@@ -25,8 +25,10 @@ export const telemetrySchema = z
     opticInterval: interval.prefault('5s').describe('poll interval of optic sensors'),
     jobInterval: interval.prefault('1s').describe('poll interval of job, rank and edge figures'),
     pollSpread: durationNs
-      .prefault('20ms')
-      .describe('time over which one round of polls is spread over the devices'),
+      .optional()
+      .describe(
+        'time over which one round of polls is spread over the devices; left out: 20ms, and the whole interval where realism is not quiet',
+      ),
     eventDelay: durationNs.prefault('10ms').describe('delay of on-change messages'),
     loss: ratio.default(0).describe('share of samples that never arrive'),
     notAvailable: ratio.default(0).describe('share of samples answered N/A'),

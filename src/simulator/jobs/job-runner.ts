@@ -18,7 +18,8 @@ import type { FlowEngine } from '../flow-engine.js';
 import type { FlowShape } from '../rates/flow-shape.js';
 import type { ReadyJob } from './job-program.js';
 import type { JobLatencies } from './latencies.js';
-import { normalAt } from './noise.js';
+import type { ComputeNoise } from '../noise/compute-noise.js';
+import { normalAt } from '../noise/draws.js';
 import type { RankClocks } from './rank-clocks.js';
 import type { BoundaryKind, BoundaryListener, JobListener, Supervisor } from './job-listener.js';
 import { JOB_STATE, RunningJob } from './running-job.js';
@@ -48,6 +49,8 @@ export class JobRunner {
     /** By job: takes the durations of what ends. */
     private readonly latencies: readonly JobLatencies[],
     seed: number,
+    /** Undefined in a quiet world. */
+    private readonly noise: ComputeNoise | undefined,
   ) {
     this.jobs = ready.map((one, index) => new RunningJob(one, classOf(one.job.priority), clocks[index]));
     this.jitterSeed = hashText('compute-jitter', seed >>> 0);
@@ -245,6 +248,11 @@ export class JobRunner {
     const { operations } = job.ready;
     this.passBoundary(nowNs, index, 'step');
     job.stepStartNs = nowNs;
+    const { noise } = this;
+    if (noise !== undefined) {
+      const { placement } = job.ready.job;
+      job.clocks.beginStep(placement.length, (out) => noise.draw(index, job.steps, nowNs, placement, out));
+    }
     job.left = operations.length;
     job.waitedNs = 0;
     job.accountedNs = nowNs;

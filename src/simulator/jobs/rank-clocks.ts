@@ -4,8 +4,11 @@
  * All ranks do the same work; a rank on a slowed GPU needs its factor longer for it, and the others wait in the next
  * collective. Ranks at normal speed share one clock, so the cost follows the number of slowed ranks, not of all.
  * Waiting is the rest of a step: for slower ranks, or for the network; the rank itself can't tell which.
+ * In an untidy world each rank has a factor and stops of its own in each step; they are the step's, whatever it computes.
  * Not modelled: a rank that starts its collective while others still compute.
  */
+
+import type { StepNoise } from '../noise/compute-noise.js';
 
 /** Timers of profilers resolve a microsecond. */
 const toResolution = (ns: number): number => Math.round(ns / 1e3) * 1e3;
@@ -53,8 +56,34 @@ class Clock {
   }
 }
 
+/** What a step of an untidy world makes of each rank. */
+class Untidy implements StepNoise {
+  readonly stopsNs: Float64Array;
+  /** Of the last whole step. */
+  readonly lastFactors: Float64Array;
+  readonly lastStopsNs: Float64Array;
+  /** Of the fastest pace that the common clock may take for granted: 1, or less where all ranks are faster. */
+  pace = 1;
+  lastPace = 1;
+  /** No computation of the step has begun. */
+  fresh = true;
+
+  constructor(readonly factors: Float64Array) {
+    this.stopsNs = new Float64Array(factors.length);
+    this.lastFactors = factors.slice();
+    this.lastStopsNs = new Float64Array(factors.length);
+  }
+
+  endStep(): void {
+    this.lastFactors.set(this.factors);
+    this.lastStopsNs.set(this.stopsNs);
+    this.lastPace = this.pace;
+  }
+}
+
 export class RankClocks {
   private readonly common = new Clock(1);
+  private untidy: Untidy | undefined;
   /** Ranks that are, or were, slowed. */
   private readonly own = new Map<number, Clock>();
   private lastStepNs = NaN;
@@ -68,8 +97,29 @@ export class RankClocks {
       this.own.set(rank, (clock = this.common.copy()));
     }
     clock.setFactor(nowNs, factor);
+    this.findSlowest();
+  }
+
+  /** Lets `draw` say what the step that begins makes of each of so many ranks. */
+  beginStep(ranks: number, draw: (out: StepNoise) => void): void {
+    this.untidy ??= new Untidy(new Float64Array(ranks).fill(1));
+    draw(this.untidy);
+    this.untidy.fresh = true;
+    this.findSlowest();
+  }
+
+  private findSlowest(): void {
     this.slowdown = 1;
-    for (const { factor: one } of this.own.values()) this.slowdown = Math.max(this.slowdown, one);
+    if (this.untidy !== undefined) {
+      const { factors } = this.untidy;
+      let slowest = 0;
+      for (let rank = 0; rank < factors.length; rank++) if (factors[rank] > slowest) slowest = factors[rank];
+      this.untidy.pace = Math.min(1, slowest);
+      this.slowdown = slowest;
+    }
+    for (const [rank, { factor }] of this.own) {
+      this.slowdown = Math.max(this.slowdown, factor * (this.untidy?.factors[rank] ?? 1));
+    }
   }
 
   /**
@@ -77,9 +127,18 @@ export class RankClocks {
    * @returns how long it takes until the slowest rank is done, ns
    */
   begin(nowNs: number, workNs: number): number {
-    this.common.extend(nowNs, workNs);
-    for (const clock of this.own.values()) clock.extend(nowNs, workNs * clock.factor);
-    return workNs * this.slowdown;
+    const { untidy } = this;
+    const pace = untidy?.pace ?? 1;
+    this.common.extend(nowNs, workNs * pace);
+    for (const clock of this.own.values()) clock.extend(nowNs, workNs * pace * clock.factor);
+    if (untidy?.fresh !== true) return workNs * this.slowdown;
+    untidy.fresh = false;
+    let takesNs = 0;
+    for (let rank = 0; rank < untidy.factors.length; rank++) {
+      const slowed = this.own.get(rank)?.factor ?? 1;
+      takesNs = Math.max(takesNs, workNs * untidy.factors[rank] * slowed + untidy.stopsNs[rank]);
+    }
+    return takesNs;
   }
 
   /** The ranks' processes end in mid-step. */
@@ -92,11 +151,15 @@ export class RankClocks {
     this.lastStepNs = durationNs;
     this.common.endStep();
     for (const clock of this.own.values()) clock.endStep();
+    this.untidy?.endStep();
   }
 
   /** Compute time of a rank in the last whole step, whole µs in ns; NaN before there is one. */
   computeNs(rank: number): number {
-    return toResolution((this.own.get(rank) ?? this.common).lastNs);
+    const { lastNs } = this.own.get(rank) ?? this.common;
+    if (this.untidy === undefined) return toResolution(lastNs);
+    const { lastFactors, lastPace, lastStopsNs } = this.untidy;
+    return toResolution((lastNs * lastFactors[rank]) / lastPace + lastStopsNs[rank]);
   }
 
   /** The rest of that step, in the same way. */

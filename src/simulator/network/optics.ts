@@ -10,7 +10,8 @@
  */
 import { hashText } from '../../core/prng.js';
 import { directionFrom, peerPort, type Topology } from '../../model/topology/model.js';
-import { normalAt, uniformAt } from '../jobs/noise.js';
+import { normalAt, uniformAt } from '../noise/draws.js';
+import type { OpticNoise } from '../noise/optic-noise.js';
 import type { Signals } from './signals.js';
 
 /** What a module reports when it receives nothing, dBm. */
@@ -26,6 +27,8 @@ export class Optics {
   private readonly lossDb: Float64Array;
   private readonly temperatureC: Float64Array;
   private readonly biasMa: Float64Array;
+  /** How far a module's readings of power are off, for good. */
+  private readonly errorDb: Float64Array;
   private readonly seed: number;
 
   /** @param noise relative noise of the sensors */
@@ -34,6 +37,8 @@ export class Optics {
     private readonly signals: Signals,
     private readonly noise: number,
     seed: number,
+    /** Undefined in a quiet world. */
+    private readonly untidy?: OpticNoise,
   ) {
     this.seed = hashText('optics', seed >>> 0);
     const drawn = (mean: number, spread: number, salt: number): Float64Array =>
@@ -45,21 +50,30 @@ export class Optics {
     this.lossDb = drawn(2, 0.7, 2);
     this.temperatureC = drawn(48, 6, 3);
     this.biasMa = drawn(60, 8, 4);
+    this.errorDb = new Float64Array(topology.ports.length);
+    if (untidy === undefined) return;
+    for (const { index } of topology.ports) {
+      this.launchDbm[index] = untidy.launchDbm(index, this.launchDbm[index]);
+      this.errorDb[index] = untidy.powerErrorDb(index);
+      this.temperatureC[index] = untidy.temperatureC(index, this.temperatureC[index]);
+    }
   }
 
-  txPowerDbm(port: number, round: number): number {
-    return this.launched(port) + this.powerNoise(4 * port, round);
+  txPowerDbm(port: number, round: number, nowNs = 0): number {
+    return this.launched(port) + this.powerNoise(4 * port, round) + this.misread(port, 0, round, nowNs);
   }
 
-  rxPowerDbm(port: number, lit: boolean, round: number): number {
+  rxPowerDbm(port: number, lit: boolean, round: number, nowNs = 0): number {
     if (!lit) return DARK_DBM;
     const peer = peerPort(this.topology, port);
     const arriving = this.launched(peer) - this.lossDb[port] - this.missingDb(peer, 'connector');
-    return Math.max(DARK_DBM, arriving + this.powerNoise(4 * port + 1, round));
+    const read = arriving + this.powerNoise(4 * port + 1, round) + this.misread(port, 1, round, nowNs);
+    return Math.max(DARK_DBM, read);
   }
 
-  temperature(port: number, round: number): number {
-    const warm = this.temperatureC[port] + WARMING_PER_DB_C * this.missingDb(port, 'laser');
+  temperature(port: number, round: number, nowNs = 0): number {
+    const room = this.untidy?.warmingC(nowNs) ?? 0;
+    const warm = this.temperatureC[port] + room + WARMING_PER_DB_C * this.missingDb(port, 'laser');
     return warm * (1 + this.noise * normalAt(this.seed, 4 * port + 2, round));
   }
 
@@ -78,6 +92,11 @@ export class Optics {
     const condition = this.signals.condition(direction);
     if (condition?.cause !== cause) return 0;
     return powerPenaltyDb(this.signals.healthyBitErrorRatio(direction), condition.bitErrorRatio);
+  }
+
+  private misread(port: number, stream: number, round: number, nowNs: number): number {
+    if (this.untidy === undefined) return 0;
+    return this.errorDb[port] + this.untidy.powerReadingDb(port, stream, round, nowNs);
   }
 
   private powerNoise(stream: number, round: number): number {

@@ -20,7 +20,8 @@ import { directionFrom, type Topology } from '../../model/topology/model.js';
 import { packetBytes, type FabricSettings } from '../settings.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
-import { uniformAt } from '../jobs/noise.js';
+import { uniformAt } from '../noise/draws.js';
+import { byReceiver, type OpticNoise } from '../noise/optic-noise.js';
 import type { PhysicalLayer } from './physical-layer.js';
 import type { Rates } from '../rates/rates.js';
 
@@ -63,6 +64,8 @@ export class Signals {
 
   private readonly conditions = new Map<number, SignalCondition>();
   private readonly healthyRatio: Float64Array;
+  /** Loss that no bit error explains. */
+  private readonly describedLoss: Float64Array;
   private readonly ratio: Float64Array;
   /** Codewords per ns that arrive, and the shares of them that the counters take. */
   private readonly codewordRate: Float64Array;
@@ -81,6 +84,7 @@ export class Signals {
     private readonly physical: PhysicalLayer,
     private readonly rates: Rates,
     seed: number,
+    private readonly noise?: OpticNoise,
   ) {
     this.seed = hashText('signals', seed >>> 0);
     const directions = 2 * topology.links.length;
@@ -104,6 +108,20 @@ export class Signals {
       const name = hashText(topology.links[direction >> 1].id, direction & 1);
       return HEALTHY_LEAST * Math.exp(spread * uniformAt(this.seed, name, 0));
     });
+    if (noise === undefined)
+      this.describedLoss = Float64Array.from(
+        { length: directions },
+        (_, direction) => topology.links[direction >> 1].lossRatio,
+      );
+    else {
+      this.healthyRatio = byReceiver(topology, (port) =>
+        noise.bitErrorRatio(port, this.healthyRatio[directionFrom(topology, port) ^ 1]),
+      );
+      this.describedLoss = byReceiver(topology, (port) => {
+        const { lossRatio } = topology.links[topology.ports[port].link];
+        return 1 - (1 - lossRatio) * (1 - noise.frameLoss(port));
+      });
+    }
     for (let direction = 0; direction < directions; direction++) this.apply(0, direction);
     this.version = 0;
   }
@@ -142,6 +160,10 @@ export class Signals {
     const direction = directionFrom(this.topology, port) ^ 1;
     this.settle(nowNs, direction);
     this.codewordRate[direction] = this.arriving(direction);
+    if (this.physical.operUp[port] === 1 && this.noise !== undefined) {
+      const ups = this.physical.linkDownEvents[port];
+      this.uncorrectedCodewords[direction] += this.noise.uncorrectableAtLinkUp(port, ups);
+    }
   }
 
   /** A link lost or found its carrier, or its speed changed. */
@@ -187,7 +209,7 @@ export class Signals {
     this.correctedShare[direction] = correctedCodewordRatio(ratio, code);
     this.uncorrectedShare[direction] = codewordErrorRatio(ratio, code);
     this.symbolsEach[direction] = code.symbols * symbolErrorRatio(ratio);
-    const described = this.topology.links[direction >> 1].lossRatio;
+    const described = this.describedLoss[direction];
     const lossOf = (bytes: number): number => {
       const loss = 1 - (1 - described) * (1 - frameLossRatio(ratio, bytes, code));
       // Fewer than one frame in 1e15 is none in any drill, and must not cost a path review.

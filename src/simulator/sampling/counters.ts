@@ -20,6 +20,9 @@ export class Counters {
   private readonly most: readonly Float64Array[];
   /** By class, then direction: bytes sent that never arrived. */
   readonly vanished: readonly Float64Array[];
+  /** By direction: bytes of the control plane, in no class of the jobs. */
+  readonly controlSent: Float64Array;
+  readonly controlReceived: Float64Array;
   /** By class, then port: packets dropped before they were sent. */
   readonly discards: readonly Float64Array[];
   /** By NIC. */
@@ -65,6 +68,8 @@ export class Counters {
     this.ahead = perClass(2 * topology.links.length);
     this.most = perClass(2 * topology.links.length);
     this.vanished = perClass(2 * topology.links.length);
+    this.controlSent = new Float64Array(2 * topology.links.length);
+    this.controlReceived = new Float64Array(2 * topology.links.length);
     this.discards = perClass(topology.ports.length);
     this.ackTimeouts = new Float64Array(topology.nics.length);
     this.adaptiveRetransmissions = new Float64Array(topology.nics.length);
@@ -118,11 +123,15 @@ export class Counters {
 
   /** Bytes that the sending port of a direction has put on the wire, all classes. */
   sent(direction: number): number {
-    return this.received(direction) + this.total(this.vanished, direction);
+    return this.arrived(direction) + this.total(this.vanished, direction) + this.controlSent[direction];
   }
 
   /** Bytes that arrived at the other end. */
   received(direction: number): number {
+    return this.arrived(direction) + this.controlReceived[direction];
+  }
+
+  private arrived(direction: number): number {
     let sum = 0;
     for (let classIndex = 0; classIndex < this.carried.length; classIndex++) {
       sum += this.crossed(classIndex, direction);

@@ -5,12 +5,14 @@
  * out from two readings. NaN is an N/A answer. Counter names: telemetry/catalog.ts.
  */
 import { hashText } from '../../core/prng.js';
-import type { MetricName } from '../../model/telemetry/catalog.js';
+import { metricDefinition, type MetricName } from '../../model/telemetry/catalog.js';
 import { WholeCounter, type Read } from '../../model/telemetry/columns/poll-column.js';
 import { directionFrom, type Topology } from '../../model/topology/model.js';
 import type { Counters } from './counters.js';
 import { FecCounts } from './fec-counts.js';
 import { Optics } from '../network/optics.js';
+import type { CounterElement, CounterNoise } from '../noise/counter-noise.js';
+import type { OpticNoise } from '../noise/optic-noise.js';
 import type { PhysicalLayer } from '../network/physical-layer.js';
 import type { Rates } from '../rates/rates.js';
 import type { Signals } from '../network/signals.js';
@@ -21,6 +23,9 @@ export interface DeviceSources {
   rates: Rates;
   signals: Signals;
   counters: Counters;
+  /** Undefined in a quiet world. */
+  opticNoise?: OpticNoise;
+  counterNoise?: CounterNoise;
 }
 
 /** The answer for an element, by its index (of a queue: class × ports + port). */
@@ -57,6 +62,9 @@ export class DeviceReadings {
   private readonly sends: Int32Array;
   private readonly receives: Int32Array;
   private readonly seed: number;
+  /** Counters with what they had counted before, where that is not 0. */
+  private readonly lives: { element: CounterElement; starts: Float64Array; read: (at: number) => number }[] =
+    [];
 
   constructor(
     private readonly sources: DeviceSources,
@@ -78,6 +86,47 @@ export class DeviceReadings {
   }
 
   ports(): Reading[] {
+    return this.lived('port', this.portReadings());
+  }
+
+  queues(): Reading[] {
+    return this.lived('queue', this.queueReadings());
+  }
+
+  nics(): Reading[] {
+    return this.lived('nic', this.nicReadings());
+  }
+
+  /** Lets all counters of a device start again at 0. */
+  reset(device: number): void {
+    const { nics, ports } = this.sources.topology;
+    for (const { element, starts, read } of this.lives) {
+      for (let at = 0; at < starts.length; at++) {
+        const owner = element === 'nic' ? nics[at].host : ports[at % ports.length].device;
+        if (owner === device) starts[at] = -read(at);
+      }
+    }
+  }
+
+  /** Counters of devices that have run for months do not start at 0. */
+  private lived(element: CounterElement, readings: Reading[]): Reading[] {
+    const { counterNoise, topology, counters } = this.sources;
+    if (counterNoise === undefined) return readings;
+    const count = {
+      nic: topology.nics.length,
+      port: topology.ports.length,
+      queue: topology.ports.length * counters.priorities.length,
+    }[element];
+    return readings.map(([metric, answer]): Reading => {
+      if (metricDefinition(metric)?.kind !== 'counter') return [metric, answer];
+      const starts = counterNoise.starts(metric, element, count);
+      const read = answer instanceof WholeCounter ? (at: number) => answer.at(at) : answer;
+      this.lives.push({ element, starts, read });
+      return [metric, (at) => read(at) + starts[at]];
+    });
+  }
+
+  private portReadings(): Reading[] {
     const { physical, rates, counters } = this.sources;
     const { sends, receives } = this;
     return [
@@ -97,9 +146,9 @@ export class DeviceReadings {
   }
 
   private fec(): Reading[] {
-    const { signals, rates } = this.sources;
+    const { signals, rates, opticNoise: noise } = this.sources;
     const { receives } = this;
-    const counts = new FecCounts(signals, receives, this.seed);
+    const counts = new FecCounts(signals, receives, this.seed, noise);
     const counted = (counter: Float64Array) => (port: number) => {
       counts.read(this.nowNs, this.round, port);
       return counter[port];
@@ -116,7 +165,9 @@ export class DeviceReadings {
           counts.read(this.nowNs, this.round, port);
           // Worked out from the bits corrected in a second, so few errors make a rough figure.
           const mean = signals.bitErrorRatio(direction);
-          const errors = Math.max(1, mean * rates.linkGbps[direction >> 1] * NS_PER_S);
+          const bits = rates.linkGbps[direction >> 1] * NS_PER_S;
+          if (noise !== undefined) return counts.wrongBits(port, this.round, mean * bits) / bits;
+          const errors = Math.max(1, mean * bits);
           const ratio = mean * Math.max(0, 1 + counts.luck(port, this.round) / Math.sqrt(errors));
           return Math.min(MOST_ERRORS, ratio);
         },
@@ -124,7 +175,7 @@ export class DeviceReadings {
     ];
   }
 
-  queues(): Reading[] {
+  private queueReadings(): Reading[] {
     const { topology, counters } = this.sources;
     const { sends } = this;
     const ports = topology.ports.length;
@@ -150,7 +201,7 @@ export class DeviceReadings {
     ];
   }
 
-  nics(): Reading[] {
+  private nicReadings(): Reading[] {
     const { topology, counters } = this.sources;
     const whole = (counter: Float64Array): WholeCounter => new WholeCounter(counter);
     const share = (counterNs: Float64Array): ((nic: number) => number) => {
@@ -174,13 +225,19 @@ export class DeviceReadings {
 
   /** Of the module in each port. */
   optics(): Reading[] {
-    const { topology, signals, physical } = this.sources;
-    const optics = new Optics(topology, signals, this.noise, this.runSeed);
-    return [
-      ['optic_rx_power_dbm', (port) => optics.rxPowerDbm(port, physical.lit(port), this.round)],
-      ['optic_tx_power_dbm', (port) => optics.txPowerDbm(port, this.round)],
+    const { topology, signals, physical, opticNoise } = this.sources;
+    const optics = new Optics(topology, signals, this.noise, this.runSeed, opticNoise);
+    const readings: Reading[] = [
+      ['optic_rx_power_dbm', (port) => optics.rxPowerDbm(port, physical.lit(port), this.round, this.nowNs)],
+      ['optic_tx_power_dbm', (port) => optics.txPowerDbm(port, this.round, this.nowNs)],
       ['optic_bias_ma', (port) => optics.biasCurrentMa(port, this.round)],
-      ['optic_temperature_c', (port) => optics.temperature(port, this.round)],
+      ['optic_temperature_c', (port) => optics.temperature(port, this.round, this.nowNs)],
     ];
+    if (opticNoise === undefined) return readings;
+    // Copper has no module that could tell.
+    return readings.map(([metric, read]) => [
+      metric,
+      (port) => (opticNoise.isCopper(port) ? NaN : (read as (port: number) => number)(port)),
+    ]);
   }
 }

@@ -5,11 +5,14 @@
  * has more bad codewords, too. None counts more than arrived: codewords are corrected or not, and a symbol is wrong once.
  * The share p of what is counted leaves a variance of n·p·(1 - p).
  */
-import { uniformAt } from '../jobs/noise.js';
+import { poissonOf, uniformAt } from '../noise/draws.js';
+import type { OpticNoise } from '../noise/optic-noise.js';
 import type { Signals } from '../network/signals.js';
 
 /** Scales a uniform draw to a standard deviation of one. */
 const SQRT_12 = Math.sqrt(12);
+/** Counts below come from their distribution, those above from a normal one. */
+const RARE = 40;
 /** What nobody will live to see must not be rounded up. */
 const NEVER = 1e-3;
 
@@ -22,12 +25,16 @@ export class FecCounts {
   private readonly expected: readonly Float64Array[];
   private readonly drawn: Float64Array;
   private readonly round: Int32Array;
+  /** Of the port and round that were read last. */
+  private drift = 1;
 
   constructor(
     private readonly signals: Signals,
     /** By port: the direction on which it receives. */
     private readonly receives: Int32Array,
     private readonly seed: number,
+    /** Undefined in a quiet world. */
+    private readonly noise?: OpticNoise,
   ) {
     const perPort = (): Float64Array => new Float64Array(receives.length);
     this.corrected = perPort();
@@ -51,6 +58,11 @@ export class FecCounts {
     const { signals } = this;
     const direction = this.receives[port];
     signals.settle(nowNs, direction);
+    // A healthy link's ratio drifts; what ails a sick one outweighs that.
+    this.drift =
+      this.noise !== undefined && signals.condition(direction) === undefined
+        ? this.noise.drift(port, nowNs)
+        : 1;
     const codewords = signals.codewords[direction] - this.codewords[port];
     this.codewords[port] = signals.codewords[direction];
     const uncorrected = this.scatter(0, port, signals.uncorrectedCodewords[direction], codewords);
@@ -70,9 +82,18 @@ export class FecCounts {
     return true;
   }
 
+  /** Bits that were wrong among so many in a round: a whole number, so few errors make a rough ratio. */
+  wrongBits(port: number, round: number, expected: number): number {
+    this.draw(port, round);
+    return poissonOf(this.noise!.luck(port, round, 0), expected * this.drift);
+  }
+
   private scatter(which: number, port: number, expected: number, trials: number): number {
-    const mean = expected - this.expected[which][port];
+    const mean = (expected - this.expected[which][port]) * (which === 0 ? 1 : this.drift);
     this.expected[which][port] = expected;
+    if (this.noise !== undefined && mean < RARE) {
+      return poissonOf(this.noise.luck(port, this.round[port], 0), mean);
+    }
     if (mean < NEVER) return 0;
     const spread = Math.sqrt(mean * Math.max(0, 1 - mean / trials));
     return Math.max(0, Math.floor(mean + this.drawn[port] * spread + 0.5));

@@ -13,6 +13,7 @@ import type { Connections } from '../transport/connections.js';
 import type { Counters } from './counters.js';
 import type { SeriesNumbers } from './device-polls.js';
 import type { JobLatencies } from '../jobs/latencies.js';
+import type { PollNoise } from '../noise/poll-noise.js';
 import type { PhysicalLayer } from '../network/physical-layer.js';
 import type { Placements } from '../jobs/placements.js';
 import type { QpTimers } from '../transport/qp-timers.js';
@@ -33,6 +34,9 @@ export interface JobSources {
   latencies: readonly JobLatencies[];
 }
 
+/** Tells the polls of a host's profiler apart from those of its NICs. */
+const PROFILER = 1;
+
 /** The host without which nobody tells of an element; -1 for what the framework tells. */
 type HostOf = (index: number) => number;
 
@@ -49,6 +53,9 @@ export class JobPolls {
   private readonly metrics: PolledMetric[] = [];
   private readonly deviceUp: Uint8Array;
   private nowNs = 0;
+  /** By host: the round that it was last asked in, and whether that failed. */
+  private readonly heard: Int32Array;
+  private readonly missed: Uint8Array;
   private placementVersion = 0;
 
   constructor(
@@ -56,8 +63,12 @@ export class JobPolls {
     private readonly book: SeriesBook,
     private readonly series: SeriesNumbers,
     readonly clock: PollClock,
+    /** Undefined in a quiet world. */
+    private readonly noise?: PollNoise,
   ) {
     this.deviceUp = sources.physical.deviceUp;
+    this.heard = new Int32Array(this.deviceUp.length).fill(-1);
+    this.missed = new Uint8Array(this.deviceUp.length);
     this.addEdges(sources);
     this.addRanks(sources);
     this.addLatencies(sources);
@@ -71,7 +82,7 @@ export class JobPolls {
       column.begin();
       column.fill(0, indices.length, indices, read);
       for (let place = 0; place < hosts.length; place++) {
-        if (hosts[place] >= 0 && this.deviceUp[hosts[place]] === 0) column.skip(place, place + 1);
+        if (hosts[place] >= 0 && this.isSilent(hosts[place], round)) column.skip(place, place + 1);
       }
       this.book.disturb(column, round);
     }
@@ -80,6 +91,16 @@ export class JobPolls {
       allToAll.clear();
       flows.clear();
     }
+  }
+
+  private isSilent(host: number, round: number): boolean {
+    if (this.deviceUp[host] === 0) return true;
+    if (this.noise === undefined) return false;
+    if (this.heard[host] !== round) {
+      this.heard[host] = round;
+      this.missed[host] = Number(this.noise.misses(host, round, this.nowNs, PROFILER));
+    }
+    return this.missed[host] === 1;
   }
 
   /** Ranks have moved. */

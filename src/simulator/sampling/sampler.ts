@@ -21,6 +21,8 @@ import { STORAGE, type Connections } from '../transport/connections.js';
 import type { ControlPlane } from '../network/control-plane.js';
 import type { Counters } from './counters.js';
 import type { JobListener, StepReport } from '../jobs/job-runner.js';
+import type { Noise } from '../noise/noise.js';
+import { BackgroundCounts } from './background-counts.js';
 import { DevicePolls } from './device-polls.js';
 import { DeviceReadings, type Reading } from './device-readings.js';
 import { JobPolls } from './job-polls.js';
@@ -30,12 +32,10 @@ import type { JobLatencies } from '../jobs/latencies.js';
 import type { PhysicalLayer } from '../network/physical-layer.js';
 import type { Placements } from '../jobs/placements.js';
 import type { QpTimers } from '../transport/qp-timers.js';
+import { roundPhases } from './round-phases.js';
 import { SeriesBook } from './series-book.js';
 import { NO_DEVICE } from './telemetry-flaws.js';
 import type { Signals } from '../network/signals.js';
-
-/** Collectors among which the devices of a round are dealt out. */
-const COLLECTORS = 4;
 
 /** What the sampler looks at. */
 export interface SamplerSources {
@@ -54,6 +54,7 @@ export interface SamplerSources {
   clocks: readonly RankClocks[];
   latencies: readonly JobLatencies[];
   placements: Placements;
+  noise: Noise;
   /** Brings the counters up to date. */
   readCounters(nowNs: number): void;
 }
@@ -66,6 +67,8 @@ interface PollGroup {
 
 export class Sampler implements JobListener {
   private readonly book: SeriesBook;
+  private readonly background: BackgroundCounts | undefined;
+  private readonly readings: DeviceReadings;
   private readonly groups: PollGroup[] = [];
   /** By metric: series number of each element, by the element's index; -1 where there is none. */
   private readonly series = {} as Record<MetricName, Int32Array>;
@@ -83,15 +86,23 @@ export class Sampler implements JobListener {
   ) {
     this.restarts = new Int32Array(sources.jobs.length);
     this.redoneSteps = new Int32Array(sources.jobs.length);
-    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0), sources.topology, courses);
+    const { polls, counters: counterNoise } = sources.noise;
+    this.book = new SeriesBook(settings, hashText('telemetry', seed >>> 0), sources.topology, courses, polls);
+    if (counterNoise !== undefined) this.background = new BackgroundCounts(sources, counterNoise);
     const ids = this.elementIds();
     const watched = new Set<MetricName>(settings.metrics ?? METRICS.map(({ name }) => name));
     for (const metric of METRICS) {
       const { name } = metric;
       this.series[name] = this.book.open(name, ids(metric), this.ownerOf(metric), watched.has(name));
     }
-    this.addDeviceGroups(new DeviceReadings(sources, settings.noise, seed));
-    this.groups.push(new JobPolls(sources, this.book, this.series, new PollClock(settings.jobInterval, 0)));
+    const { optics: opticNoise } = sources.noise;
+    this.readings = new DeviceReadings({ ...sources, opticNoise, counterNoise }, settings.noise, seed);
+    this.addDeviceGroups(this.readings);
+    const clock = new PollClock(
+      settings.jobInterval,
+      Math.round((polls?.jobPhase ?? 0) * settings.jobInterval),
+    );
+    this.groups.push(new JobPolls(sources, this.book, this.series, clock, polls));
     this.reportAll(0);
   }
 
@@ -105,6 +116,7 @@ export class Sampler implements JobListener {
   /** Performs the polls that are due at this instant. */
   poll(nowNs: number): void {
     this.sources.readCounters(nowNs);
+    this.background?.settle(nowNs);
     for (const group of this.groups) {
       if (group.clock.dueNs <= nowNs) group.poll(nowNs);
     }
@@ -154,6 +166,7 @@ export class Sampler implements JobListener {
   }
 
   jobStarted(job: number): void {
+    this.background?.jobStarted(this.nicsOf(job));
     this.book.change(this.series.job_state[job], this.nowNs, 1);
     this.book.log(this.series.job_steps[job], this.nowNs, 0);
   }
@@ -198,6 +211,11 @@ export class Sampler implements JobListener {
     line('job_gpu_utilisation', report.gpuUtilisation);
     line('job_algbw_gbytes_per_s', report.algorithmBandwidth);
     line('job_busbw_gbytes_per_s', report.busBandwidth);
+  }
+
+  private nicsOf(job: number): Set<number> {
+    const { placements, topology } = this.sources;
+    return new Set(Array.from(placements.of(job), (gpu) => topology.gpus[gpu].nic));
   }
 
   private deviceOf(port: number): number {
@@ -324,13 +342,11 @@ export class Sampler implements JobListener {
       addTo: (polls: DevicePolls) => void,
     ): void => {
       const chosen = topology.devices.filter((device) => role === undefined || device.role === role);
-      for (let collector = 0; collector < COLLECTORS; collector++) {
-        const own = chosen.filter((_, place) => place % COLLECTORS === collector);
-        if (own.length === 0) continue;
-        const phaseNs = Math.round((Math.min(pollSpread, intervalNs / 2) * collector) / COLLECTORS);
+      for (const [phaseNs, own] of roundPhases(chosen, intervalNs, pollSpread, this.sources.noise.polls)) {
         const clock = new PollClock(intervalNs, phaseNs);
-        const devices = Int32Array.from(own, (device) => device.index);
-        const polls = new DevicePolls(this.book, this.series, clock, devices, physical.deviceUp, readings);
+        const { deviceUp } = physical;
+        const { polls: noise } = this.sources.noise;
+        const polls = new DevicePolls(this.book, this.series, clock, own, deviceUp, readings, noise);
         addTo(polls);
         this.groups.push(polls);
       }

@@ -17,6 +17,7 @@ import type { EvidenceSize } from '../../model/telemetry/evidence-size.js';
 import { QUALITY, type Evidence, type Series } from '../../model/telemetry/series.js';
 import type { TelemetrySettings } from '../../model/telemetry/settings.js';
 import type { Topology } from '../../model/topology/model.js';
+import type { PollNoise } from '../noise/poll-noise.js';
 import { NO_DEVICE, TelemetryFlaws } from './telemetry-flaws.js';
 
 /** Series whose samples are kept at hand once read; some 40 MB at ten minutes of polls a second. */
@@ -49,6 +50,8 @@ export class SeriesBook {
   private seriesCount = 0;
   private readonly flaws: TelemetryFlaws;
   private readonly fates: Fates = new Map();
+  private readonly fated = new Set<PollColumn>();
+  private readonly stampedOf = new WeakMap<Float64Array, Map<number, Float64Array>>();
   private readonly cleared = new Map<PollColumn, ClearedCounter>();
 
   constructor(
@@ -56,6 +59,8 @@ export class SeriesBook {
     seed: number,
     topology: Pick<Topology, 'devices'> = { devices: [] },
     private readonly courses = new CourseStore(),
+    /** Undefined in a quiet world. */
+    private readonly noise?: PollNoise,
   ) {
     this.flaws = new TelemetryFlaws(settings, seed, topology);
   }
@@ -115,12 +120,19 @@ export class SeriesBook {
     return numbers;
   }
 
-  private decideFates({ metric, first, owners }: Opened): void {
+  private decideFates({ metric, first, owners, elements }: Opened): void {
     const unsupported = this.flaws.isUnsupported(metric);
     for (let place = 0; place < owners.length; place++) {
       if (this.flaws.isSilent(owners[place])) this.fates.set(first + place, ABSENT);
-      else if (unsupported) this.fates.set(first + place, QUALITY.notAvailable);
+      else if (unsupported || this.isBlank(metric, elements[place], owners[place]))
+        this.fates.set(first + place, QUALITY.notAvailable);
     }
+  }
+
+  private isBlank(metric: MetricName, element: string, owner: number): boolean {
+    return (
+      owner !== NO_DEVICE && metric !== 'device_reachable' && this.noise?.isBlank(metric, element) === true
+    );
   }
 
   /** The column of a polled metric over elements that are polled together, named by their series' numbers. */
@@ -131,6 +143,7 @@ export class SeriesBook {
       columns!.column[numbers[place] - first] = column;
       columns!.place[numbers[place] - first] = place;
     }
+    if (numbers.some((number) => this.fates.has(number))) this.fated.add(column);
     if (this.flaws.isCleared(metric)) this.cleared.set(column, new ClearedCounter(column));
     return column;
   }
@@ -139,7 +152,7 @@ export class SeriesBook {
   disturb(column: PollColumn, round: number): void {
     const cleared = this.cleared.get(column);
     cleared?.ask();
-    if (this.flaws.disturbing) column.disturb(round, this.codeOf);
+    if (this.flaws.disturbing || this.fated.has(column)) column.disturb(round, this.codeOf);
     cleared?.collect();
   }
 
@@ -196,7 +209,7 @@ export class SeriesBook {
     owner: number,
     polled?: { series: number; clock: PollClock },
   ): Series {
-    const { flaws } = this;
+    const { flaws, noise } = this;
     const stamping: Stamping = {};
     if (flaws.isShort(metric)) stamping.modulus = COUNTER_32;
     if (flaws.restamping && (polled !== undefined || owner !== NO_DEVICE)) {
@@ -207,8 +220,28 @@ export class SeriesBook {
         return flaws.clockNs(owner, timeNs) + flaws.latenessNs(polled.series, round, intervalNs);
       };
     }
-    return stamping.stamp === undefined && stamping.modulus === undefined
+    if (noise !== undefined && owner !== NO_DEVICE) {
+      const { stamp } = stamping;
+      const intervalNs = polled?.clock.intervalNs ?? 0;
+      const found = (timeNs: number): number => noise.stampNs(owner, timeNs, intervalNs);
+      if (stamp !== undefined) stamping.stamp = (timeNs) => found(timeNs) + stamp(timeNs) - timeNs;
+      else stamping.stampAll = (timesNs) => this.stampedTimes(owner, timesNs, found);
+    }
+    return stamping.stamp === undefined && stamping.stampAll === undefined && stamping.modulus === undefined
       ? series
       : new StampedSeries(series, stamping);
+  }
+
+  /** Series of one device share their times, and so does what these are stamped with. */
+  private stampedTimes(
+    owner: number,
+    timesNs: Float64Array,
+    stamp: (timeNs: number) => number,
+  ): Float64Array {
+    let ofDevice = this.stampedOf.get(timesNs);
+    if (ofDevice === undefined) this.stampedOf.set(timesNs, (ofDevice = new Map<number, Float64Array>()));
+    let stamped = ofDevice.get(owner);
+    if (stamped === undefined) ofDevice.set(owner, (stamped = timesNs.map(stamp)));
+    return stamped;
   }
 }

@@ -15,7 +15,7 @@ import { ABSENT } from '../../model/telemetry/columns/poll-column.js';
 import { QUALITY } from '../../model/telemetry/series.js';
 import type { TelemetrySettings } from '../../model/telemetry/settings.js';
 import type { Topology } from '../../model/topology/model.js';
-import { uniformAt } from '../jobs/noise.js';
+import { uniformAt } from '../noise/draws.js';
 
 /** The owner of an element that no device answers for: a job's figures come from its scheduler. */
 export const NO_DEVICE = -1;

@@ -23,6 +23,10 @@ export class WholeCounter {
     readonly figures: Float64Array | Int32Array,
     readonly places?: Int32Array,
   ) {}
+
+  at(index: number): number {
+    return Math.floor(this.figures[this.places === undefined ? index : this.places[index]]);
+  }
 }
 
 /** Rounds of a piece: enough to share courses, few enough to keep the unpacked rows small. */
@@ -130,6 +134,16 @@ export class PollColumn {
   replaceNow(element: number, value: number): void {
     this.moved = undefined;
     this.rows[this.row + element] = value;
+  }
+
+  /** Elements `from` up to `to` answer what they answered last; the first time they are asked. */
+  hold(from: number, to: number, indices: Int32Array, read: Read): void {
+    this.moved = undefined;
+    for (let element = from; element < to; element++) {
+      const last = this.row > 0 ? this.rows[this.row + element - this.size] : this.held[element];
+      if (Number.isNaN(last)) this.fill(element, element + 1, indices, read);
+      else this.rows[this.row + element] = last;
+    }
   }
 
   /** Nothing arrives from elements `from` up to `to` in this round. */

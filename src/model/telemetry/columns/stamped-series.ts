@@ -9,6 +9,8 @@ import type { Series } from '../series.js';
 export interface Stamping {
   /** The time under which a sample taken at `timeNs` is found. */
   stamp?: (timeNs: number) => number;
+  /** The same for all samples at once, so that series taken at one time may share the result. */
+  stampAll?: (timesNs: Float64Array) => Float64Array;
   /** Values are kept modulo this. */
   modulus?: number;
 }
@@ -31,7 +33,8 @@ export class StampedSeries implements Series {
   }
 
   get timesNs(): Float64Array {
-    const { stamp } = this.stamping;
+    const { stamp, stampAll } = this.stamping;
+    if (stampAll !== undefined) return (this.times ??= stampAll(this.base.timesNs));
     if (stamp === undefined) return this.base.timesNs;
     return (this.times ??= this.base.timesNs.map((timeNs) => stamp(timeNs)));
   }
