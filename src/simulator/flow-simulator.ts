@@ -31,6 +31,8 @@ import { noiseOf } from './noise/noise.js';
 import { World, type statedTraits } from './noise/world.js';
 import type { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './rates/flow-shape.js';
+import { HappeningEvents } from './happening-events.js';
+import { Happenings } from './noise/happenings.js';
 import { InjectedTraffic } from './injected-traffic.js';
 import { prepareJob, restarter, type KnownConnections, type ReadyJob } from './jobs/job-program.js';
 import { JobRunner } from './jobs/job-runner.js';
@@ -71,10 +73,11 @@ export class FlowSimulator extends FabricControls {
   protected readonly switches: SwitchClasses;
   private readonly control: ControlPlane;
   private readonly timers: QpTimers;
-  private readonly sampler: Sampler;
+  protected readonly sampler: Sampler;
   private readonly pathUse: PathUse;
-  private readonly placements: Placements;
-  private readonly supervisor: JobSupervisor;
+  protected readonly placements: Placements;
+  protected readonly supervisor: JobSupervisor;
+  private readonly happening: HappeningEvents | undefined;
   /** What was drawn beside what was asked for. */
   readonly world: World;
   /** Signs of life, and how exact the searches for steady states are. */
@@ -148,6 +151,17 @@ export class FlowSimulator extends FabricControls {
     this.supervisor = this.supervise(connections, restarter(jobs, known, placements, context));
     this.pathUse = new PathUse(topology, jobs, connections, beliefs, placements);
     this.wire(connections);
+    if (!world.isQuiet) this.happening = this.happeningEvents(world);
+  }
+
+  private happeningEvents(world: World): HappeningEvents {
+    const { topology, queue, physical, control } = this;
+    return new HappeningEvents(new Happenings(world, topology, control.betweenSwitches), queue, {
+      physical,
+      control,
+      throttle: (gpu, factor) => this.setSlowdown('too hot', [gpu], factor),
+      resetCounters: (nowNs, device) => this.sampler.resetCounters(nowNs, device),
+    });
   }
 
   private sources(
@@ -279,17 +293,6 @@ export class FlowSimulator extends FabricControls {
     return this.supervisor.orderOf(job, fromHost);
   }
 
-  /** Whether the scheduler keeps new work away from a host; what runs there goes on. */
-  setDrained(host: number, drained: boolean): void {
-    this.supervisor.setDrained(this.clockNs, host, drained);
-    this.sampler.hostChanged(host);
-    this.settle();
-  }
-
-  isDrained(host: number): boolean {
-    return this.placements.isDrained(host);
-  }
-
   /** How much will have been sampled after so long. */
   evidenceSize(durationNs: number): EvidenceSize {
     return this.sampler.evidenceSize(durationNs);
@@ -383,6 +386,10 @@ export class FlowSimulator extends FabricControls {
         return this.runner.checkpointDone(nowNs, subject);
       case EVENT.jobRestart:
         return this.supervisor.due(nowNs, subject);
+      case EVENT.happening:
+        return this.happening?.due(nowNs, subject, detail === 1);
+      case EVENT.hour:
+        return this.happening?.hour(subject);
       case EVENT.jobLost:
         return this.runner.lost(nowNs, subject);
       default:

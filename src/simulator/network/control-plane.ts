@@ -114,6 +114,14 @@ export class ControlPlane {
     }
   }
 
+  /** BFD loses a session for nothing; it comes back as any other does. */
+  bounce(nowNs: number, link: number): void {
+    const { portA, portB } = this.topology.links[link];
+    if (!this.passes(link) || !this.bothUp(link)) return;
+    for (const port of [portA, portB]) this.setAdjacent(nowNs, port, false);
+    this.reviewSession(nowNs, link);
+  }
+
   /** The port's FIB change is due. */
   repairDue(nowNs: number, port: number): void {
     this.pendingRepair[port] = -1;

@@ -11,6 +11,9 @@ import type { Counters } from '../sampling/counters.js';
 import type { MarkingCurve, SwitchClassSettings } from '../congestion/equilibrium/model.js';
 import type { FlowEngine } from '../flow-engine.js';
 import type { InjectedTraffic, TrafficRequest } from '../injected-traffic.js';
+import type { JobSupervisor } from '../jobs/job-supervisor.js';
+import type { Placements } from '../jobs/placements.js';
+import type { Sampler } from '../sampling/sampler.js';
 import type { JobRunner } from '../jobs/job-runner.js';
 import type { PauseStorms } from './pause-storms.js';
 import type { PhysicalLayer } from './physical-layer.js';
@@ -31,11 +34,25 @@ export abstract class FabricControls {
   protected abstract readonly load: InjectedTraffic;
   protected abstract readonly storms: PauseStorms;
   protected abstract readonly switches: SwitchClasses;
+  protected abstract readonly supervisor: JobSupervisor;
+  protected abstract readonly sampler: Sampler;
+  protected abstract readonly placements: Placements;
   /** By GPU, then cause: factor by which computations are longer. */
   private readonly slowdowns = new Map<number, Map<string, number>>();
 
   /** Brings flows, rates and reports up to date with what was turned. */
   protected abstract settle(): void;
+
+  /** Whether the scheduler keeps new work away from a host; what runs there goes on. */
+  setDrained(host: number, drained: boolean): void {
+    this.supervisor.setDrained(this.nowNs, host, drained);
+    this.sampler.hostChanged(host);
+    this.settle();
+  }
+
+  isDrained(host: number): boolean {
+    return this.placements.isDrained(host);
+  }
 
   /** Shuts a port down, or enables it, by configuration. */
   setPortAdmin(port: number, up: boolean): void {

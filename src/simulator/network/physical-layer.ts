@@ -31,6 +31,8 @@ export class PhysicalLayer {
   readonly powered: Uint8Array;
   /** By link: 1 when the cable is interrupted. */
   readonly cut: Uint8Array;
+  /** By link: 1 while it flaps on its own. */
+  private readonly flapping: Uint8Array;
   /** By direction: 1 when what is sent vanishes. */
   readonly hole: Uint8Array;
   /** By direction: 1 when the receiver makes sense of the signal. */
@@ -64,6 +66,7 @@ export class PhysicalLayer {
     this.deviceUp = new Uint8Array(devices.length).fill(1);
     this.pendingBoot = new Int32Array(devices.length).fill(-1);
     this.cut = new Uint8Array(links.length);
+    this.flapping = new Uint8Array(links.length);
     this.hole = new Uint8Array(2 * links.length);
     this.usable = new Uint8Array(2 * links.length).fill(1);
     this.aligned = new Uint8Array(2 * links.length).fill(1);
@@ -90,6 +93,12 @@ export class PhysicalLayer {
   setCut(nowNs: number, link: number, cut: boolean): void {
     if (this.cut[link] === Number(cut)) return;
     this.cut[link] = Number(cut);
+    this.refreshLink(nowNs, link);
+  }
+
+  /** A bad contact: what is asked of the cable, and read back, is not touched. */
+  setFlapping(nowNs: number, link: number, flapping: boolean): void {
+    this.flapping[link] = Number(flapping);
     this.refreshLink(nowNs, link);
   }
 
@@ -160,6 +169,7 @@ export class PhysicalLayer {
       this.settings.linkFaultSignalling && (this.hole[2 * link] === 1 || this.hole[2 * link + 1] === 1);
     return (
       this.cut[link] === 0 &&
+      this.flapping[link] === 0 &&
       !signalled &&
       this.aligned[2 * link] === 1 &&
       this.aligned[2 * link + 1] === 1 &&

@@ -121,11 +121,15 @@ export const TRAITS = {
     meaning: 'scatter of the times under which its answers are found',
   },
   missingSamples: { of: 'device', unit: '%', least: 0, most: 100, meaning: 'share of its polls that fail' },
+  flap: event('link', 'the link is down for some seconds'),
+  bfdBounce: event('link', 'the BFD session over the link goes down and comes back; its ports stay up'),
   lossBurst: event('nic', 'some packets of the NIC are sent again'),
   ackTimeout: event('nic', 'an ACK comes too late'),
   loaderStall: event('device', 'a rank on the host waits for its data'),
   gcPause: event('device', 'the ranks on the host stop for garbage collection'),
+  throttle: { ...event('device', 'a GPU of the host is too hot for some minutes'), gpu: true },
   scrapeGap: event('device', 'nothing is collected of the device for some minutes'),
+  counterReset: event('device', 'all its counters start again at 0'),
 } as const satisfies Record<string, TraitDefinition>;
 
 export type TraitName = keyof typeof TRAITS;

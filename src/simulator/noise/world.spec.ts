@@ -143,6 +143,61 @@ describe('stated traits', () => {
   });
 });
 
+describe('harmless events that a file states', () => {
+  const at = (type: string, name: string, trait: string): object => ({
+    traits: [{ element: { type, names: [name] }, trait, value: '2s' }],
+  });
+
+  it('a flap takes a link down for some seconds and leaves the cable as it is', () => {
+    const link = 'link:leaf-4/p17--spine-1/p4';
+    const { evidence, simulator } = run('quiet', 1, at('link', link, 'flap'), 9);
+    const states = samplesOf(evidence, 'port_oper_status', 'port:leaf-4/p17');
+    expect(states.map(([, value]) => value)).toEqual([1, 0, 1]);
+    expect(states[1][0]).toBeCloseTo(2, 1);
+    expect(states[2][0]).toBeCloseTo(7.1, 1);
+    expect(simulator.isCut(simulator.topology.links.findIndex(({ id }) => id === link))).toBe(false);
+    expect(simulator.world.record.events).toEqual([{ event: 'flap', element: link, fromNs: 2e9, toNs: 7e9 }]);
+  });
+
+  it('a session bounces while its ports stay up, and traffic is back', () => {
+    const { evidence } = run('quiet', 1, at('link', 'link:leaf-4/p17--spine-1/p4', 'bfdBounce'), 6);
+    const states = samplesOf(evidence, 'bfd_session_status', 'port:leaf-4/p17').map(([, value]) => value);
+    expect(states).toEqual([1, 0, 1]);
+    expect(samplesOf(evidence, 'port_oper_status', 'port:leaf-4/p17')).toHaveLength(1);
+  });
+
+  it('counters of a device start again at 0', () => {
+    const { evidence } = run('quiet', 1, at('device', 'leaf-1', 'counterReset'), 4);
+    const values = samplesOf(evidence, 'port_tx_bytes', 'port:leaf-1/p1').map(([, value]) => value);
+    expect(values.findIndex((value, index) => value < values[index - 1])).toBeGreaterThan(0);
+    const others = samplesOf(evidence, 'port_tx_bytes', 'port:leaf-2/p1').map(([, value]) => value);
+    expect(others.every((value, index) => index === 0 || value >= others[index - 1])).toBe(true);
+  });
+
+  it('a GPU too hot holds its job up, a rank without data for one step', () => {
+    const slowest = (evidence: Evidence): number =>
+      Math.max(
+        ...[...column(evidence, 'rank_compute_time_s').values()].flatMap((values) =>
+          values.filter((value) => value > 0),
+        ),
+      );
+    expect(slowest(run('quiet', 1, at('device', 'host-1', 'throttle'), 5).evidence)).toBeCloseTo(0.321, 4);
+    const steps = samplesOf(
+      run('quiet', 1, at('device', 'host-1', 'loaderStall'), 5).evidence,
+      'job_step_time_s',
+      'job:llm-a',
+    );
+    const times = steps.map(([, value]) => value).sort((a, b) => b - a);
+    expect(times[0] - times[1]).toBeCloseTo(0.5, 3);
+  });
+
+  it('nothing comes from a device in a gap', () => {
+    const { evidence } = run('quiet', 1, at('device', 'leaf-1', 'scrapeGap'), 6);
+    expect(samplesOf(evidence, 'device_reachable', 'device:leaf-1')).toHaveLength(2);
+    expect(samplesOf(evidence, 'device_reachable', 'device:leaf-2')).toHaveLength(6);
+  });
+});
+
 describe('a quiet world', () => {
   it('draws nothing', () => {
     const { simulator, evidence } = run('quiet', 1, {}, 2);

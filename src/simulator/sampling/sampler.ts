@@ -130,6 +130,12 @@ export class Sampler implements JobListener {
     return this.book.evidence(fromNs, toNs);
   }
 
+  /** A device's counters start again at 0. */
+  resetCounters(nowNs: number, device: number): void {
+    this.sources.readCounters(nowNs);
+    this.readings.reset(device);
+  }
+
   /** The instant that listeners' calls refer to. */
   setNow(nowNs: number): void {
     this.nowNs = nowNs;
