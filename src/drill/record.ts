@@ -1,5 +1,5 @@
 /** The course of a drill, for those that judge it. */
-import type { TruthEntry } from '../faults/ground-truth.js';
+import type { TruthEntry, WorldRecord } from '../faults/ground-truth.js';
 import type { SearchRecord } from '../fabric-api/fabric.js';
 import type { Alignment } from './agenda.js';
 
@@ -15,4 +15,6 @@ export interface DrillRecord {
   alignments: Alignment[];
   /** How exact the simulation was; left out for a fabric that is none, and where every search came to its end. */
   searches?: SearchRecord;
+  /** Traits and events that a simulated world had of its own; left out where it is quiet. */
+  world?: WorldRecord;
 }

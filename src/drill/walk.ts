@@ -10,6 +10,7 @@ import type { Verdict } from '../diagnosis/verdict.js';
 import { impairedElement } from '../fabric-api/impairment.js';
 import {
   computes,
+  drawsWorld,
   keepsTime,
   prepares,
   runsWorkload,
@@ -255,6 +256,8 @@ async function conclude(input: DrillInput, record: DrillRecord, watch: WorkWatch
   const evidence = await fabric.observe({ fromNs: 0, toNs: record.endNs });
   const searches = searchesOf(fabric);
   if (searches !== undefined && searches.stopped > 0) record.searches = searches;
+  const world = drawsWorld(fabric) ? fabric.world() : undefined;
+  if (world !== undefined) record.world = world;
   await hooks.evidence(evidence);
   if (signal.aborted) return judgeCutShort({ aborted: abortReason(signal) }, input.objectives);
   const verdict =

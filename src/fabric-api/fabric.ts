@@ -162,6 +162,25 @@ export interface SearchRecord {
   worstNs: number | null;
 }
 
+/** What a simulated world drew, or a file stated, beside what was asked for; nothing that an operator could know. */
+export interface WorldRecord {
+  realism: string;
+  /** Lasting traits, by name: unit, elements whose value a file stated, value by element. */
+  traits: Readonly<
+    Record<string, { unit: string; stated: readonly string[]; values: Readonly<Record<string, number>> }>
+  >;
+  /** What happened though nobody injected it, ns of the fabric's clock. */
+  events: readonly { event: string; element: string; fromNs: number; toNs: number; value?: number }[];
+}
+
+/** A fabric whose world is drawn. */
+export interface DrawsWorld {
+  /** Undefined where nothing was drawn. */
+  world(): WorldRecord | undefined;
+}
+
+export const drawsWorld = (fabric: Fabric): fabric is Fabric & DrawsWorld =>
+  'world' in fabric && typeof fabric.world === 'function';
 export const advancesTime = (fabric: Fabric): fabric is Fabric & AdvancesTime =>
   'advance' in fabric && typeof fabric.advance === 'function';
 export const keepsTime = (fabric: Fabric): fabric is Fabric & KeepsTime =>

@@ -1,7 +1,9 @@
 /**
- * What was really injected. Types only: nothing on the diagnoser's side may reach this file.
+ * What was really injected, and what a simulated world had of its own beside it. Types only: nothing on the diagnoser's side may reach this file.
  */
 import type { CulpritKind, Direction, ElementRef, Side } from '../model/telemetry/vocabulary.js';
+
+export type { WorldRecord } from '../fabric-api/fabric.js';
 
 export interface TruthEntry {
   kind: CulpritKind;

@@ -102,7 +102,7 @@ export class FlowSimulator extends FabricControls {
     this.world = world;
     const noise = noiseOf(world, topology, jobs, telemetry);
     const beliefs = new Beliefs(new RoutingGraph(topology));
-    const physical = new PhysicalLayer(topology, settings, queue);
+    const physical = new PhysicalLayer(topology, settings, queue, noise.timing);
     const connections = new Connections(beliefs, physical, settings, seed);
     const rates = new Rates(topology);
     const signals = new Signals(topology, settings, queue, physical, rates, seed, noise.optics);
@@ -126,7 +126,7 @@ export class FlowSimulator extends FabricControls {
     this.switches = switches;
     this.storms = storms;
     connections.lostQueues = storms;
-    this.control = new ControlPlane(topology, settings, queue, physical, beliefs);
+    this.control = new ControlPlane(topology, settings, queue, physical, beliefs, noise.timing);
     const { effort } = this;
     const around = { queue, physical, beliefs, counters, switches, storms, effort };
     this.flows = assembleFlows({ ...parts, ...around }, reuse);

@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { durationNs, formatDurationNs, formatSizeBytes, sizeBytes } from '../core/units.js';
 import { REALISM } from './noise/levels.js';
+import type { TimeKind } from './noise/timing-noise.js';
 import { congestionSettings, type CongestionSettings } from './congestion-settings.js';
 
 /** 4.096 µs, the unit of the InfiniBand local ACK timeout. */
@@ -62,8 +63,16 @@ const transport = {
 };
 
 const detection = {
-  carrierDetection: durationNs.prefault('10ms').describe('loss of light to the port reporting down'),
-  carrierDebounce: durationNs.prefault('100ms').describe('light back to the port reporting up'),
+  carrierDetection: durationNs
+    .optional()
+    .describe(
+      'loss of light to the port reporting down; left out: 10ms, drawn about that where realism is not quiet',
+    ),
+  carrierDebounce: durationNs
+    .optional()
+    .describe(
+      'light back to the port reporting up; left out: 100ms, drawn about the seconds that modules take where realism is not quiet',
+    ),
   linkFaultSignalling: z
     .boolean()
     .default(false)
@@ -94,9 +103,17 @@ const routing = {
     .describe(
       'whether each switch derives a seed of its own; equal ones polarise what is hashed at several tiers',
     ),
-  routeRepair: durationNs.prefault('38ms').describe('port down to the local FIB without that next hop'),
+  routeRepair: durationNs
+    .optional()
+    .describe(
+      'port down to the local FIB without that next hop; left out: 38ms, drawn about that where realism is not quiet',
+    ),
   bgpPropagation: durationNs.prefault('20ms').describe('withdrawal or advertisement, per switch hop'),
-  sessionRestore: durationNs.prefault('2s').describe('link up to the BGP session and its next hops back'),
+  sessionRestore: durationNs
+    .optional()
+    .describe(
+      'link up to the BGP session and its next hops back; left out: 2s, drawn about that where realism is not quiet',
+    ),
   staleNextHops: z
     .boolean()
     .default(false)
@@ -178,6 +195,14 @@ export const fabricSettingsSchema = z
   .prefault({});
 
 export type FabricSettings = z.output<typeof fabricSettingsSchema>;
+
+/** What a file leaves out, in a quiet world, ns. */
+export const QUIET_TIMES = {
+  carrierDetection: 10e6,
+  carrierDebounce: 100e6,
+  routeRepair: 38e6,
+  sessionRestore: 2e9,
+} as const satisfies Record<TimeKind, number>;
 
 /** The full QP timeout, ns. */
 export const ackTimeoutNs = (settings: FabricSettings): number =>

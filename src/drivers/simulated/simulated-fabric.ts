@@ -9,6 +9,7 @@ import type { Evidence } from '../../model/telemetry/series.js';
 import type {
   AdvancesTime,
   Computes,
+  DrawsWorld,
   ConfigurationSnapshot,
   Fabric,
   FabricDescription,
@@ -18,6 +19,7 @@ import type {
   SizesEvidence,
   TracesPaths,
   WatchesJobs,
+  WorldRecord,
 } from '../../fabric-api/fabric.js';
 import { levelsOf, type Impairment } from '../../fabric-api/impairment.js';
 import { keyOf, Override, savedValue } from '../../fabric-api/overrides.js';
@@ -33,7 +35,7 @@ interface Level {
 }
 
 export class SimulatedFabric
-  implements Fabric, AdvancesTime, Computes, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
+  implements Fabric, AdvancesTime, Computes, DrawsWorld, RunsWorkload, SizesEvidence, TracesPaths, WatchesJobs
 {
   private readonly overrides = new Map<string, Override>();
   /** In order of time. */
@@ -79,6 +81,11 @@ export class SimulatedFabric
 
   searches(): SearchRecord {
     return { ...this.simulator.effort.record };
+  }
+
+  world(): WorldRecord | undefined {
+    const { world } = this.simulator;
+    return world.isQuiet ? undefined : structuredClone(world.record);
   }
 
   private get nextLevelNs(): number {

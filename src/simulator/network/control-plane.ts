@@ -17,6 +17,8 @@ import { LACP_TIMEOUT_NS, silentLossDetectionNs, type FabricSettings } from '../
 import type { Beliefs } from './beliefs.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
+import type { TimingNoise } from '../noise/timing-noise.js';
+import { delayOf } from './delays.js';
 import type { PhysicalLayer } from './physical-layer.js';
 
 /** News of one link's state on its way through the fabric. */
@@ -58,6 +60,7 @@ export class ControlPlane {
     private readonly queue: EventQueue,
     private readonly physical: PhysicalLayer,
     private readonly beliefs: Beliefs,
+    private readonly timing?: TimingNoise,
   ) {
     const { ports, links, devices } = topology;
     this.adjacent = new Uint8Array(ports.length).fill(1);
@@ -162,7 +165,8 @@ export class ControlPlane {
     const wanted = healthy ? !established : anyAdjacent;
     const timed = this.pendingSession[link] >= 0;
     if (wanted && !timed) {
-      const delayNs = healthy ? this.settings.sessionRestore : this.detectionNs[link];
+      const restoreNs = (): number => delayOf('sessionRestore', portA, this.settings, this.timing);
+      const delayNs = healthy ? restoreNs() : this.detectionNs[link];
       this.pendingSession[link] = this.queue.schedule(nowNs + delayNs, EVENT.sessionState, link);
       this.restoring[link] = Number(healthy);
     } else if (timed && (!wanted || this.restoring[link] !== Number(healthy))) {
@@ -184,7 +188,7 @@ export class ControlPlane {
     if (adjacent && between) this.apply(nowNs, port);
     else {
       this.pendingRepair[port] = this.queue.schedule(
-        nowNs + this.settings.routeRepair,
+        nowNs + delayOf('routeRepair', port, this.settings, this.timing),
         EVENT.localRepair,
         port,
       );

@@ -8,6 +8,8 @@
  * Not modelled: lanes, negotiation, counters that a reboot resets.
  */
 import type { Topology } from '../../model/topology/model.js';
+import type { TimingNoise } from '../noise/timing-noise.js';
+import { delayOf } from './delays.js';
 import type { FabricSettings } from '../settings.js';
 import { EVENT } from '../event-kind.js';
 import type { EventQueue } from '../event-queue.js';
@@ -56,6 +58,7 @@ export class PhysicalLayer {
     private readonly topology: Topology,
     private readonly settings: FabricSettings,
     private readonly queue: EventQueue,
+    private readonly timing?: TimingNoise,
   ) {
     const { ports, devices, links } = topology;
     this.adminUp = new Uint8Array(ports.length).fill(1);
@@ -210,7 +213,8 @@ export class PhysicalLayer {
       return;
     }
     if (this.pendingState[port] >= 0) return;
-    const delayNs = carrier ? this.settings.carrierDebounce : this.settings.carrierDetection;
+    const kind = carrier ? 'carrierDebounce' : 'carrierDetection';
+    const delayNs = delayOf(kind, port, this.settings, this.timing);
     this.pendingState[port] = this.queue.schedule(nowNs + delayNs, EVENT.portState, port);
   }
 

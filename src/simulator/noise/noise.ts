@@ -8,6 +8,7 @@ import { ComputeNoise } from './compute-noise.js';
 import { CounterNoise } from './counter-noise.js';
 import { OpticNoise } from './optic-noise.js';
 import { PollNoise } from './poll-noise.js';
+import { TimingNoise } from './timing-noise.js';
 import type { World } from './world.js';
 
 export interface Noise {
@@ -15,6 +16,8 @@ export interface Noise {
   optics?: OpticNoise;
   counters?: CounterNoise;
   polls?: PollNoise;
+  /** Undefined where times are not drawn, too. */
+  timing?: TimingNoise;
 }
 
 export const noiseOf = (
@@ -30,4 +33,5 @@ export const noiseOf = (
         optics: new OpticNoise(world, topology),
         counters: new CounterNoise(world, topology, telemetry.clearOnRead),
         polls: new PollNoise(world, topology),
+        timing: world.level === undefined ? undefined : new TimingNoise(world.level, world, topology),
       };

@@ -143,6 +143,27 @@ describe('stated traits', () => {
   });
 });
 
+describe('times of the control plane', () => {
+  const upAfter = (settings: object, seed: number): number => {
+    const simulator = flowSimulator({ ...twoJobs, settings }, seed);
+    const link = simulator.topology.links.findIndex(({ tier }) => tier === 'leaf-spine');
+    simulator.advance(1e9);
+    simulator.setCut(link, true);
+    simulator.advance(2e9);
+    simulator.setCut(link, false);
+    simulator.advance(70e9);
+    const port = `port:${simulator.topology.ports[simulator.topology.links[link].portA].name}`;
+    return samplesOf(simulator.evidence(0, 70e9), 'port_oper_status', port).at(-1)![0] - 2;
+  };
+
+  it('are drawn where the file leaves them out, and kept where it states them', () => {
+    const drawn = Array.from({ length: 6 }, (_, seed) => upAfter({ realism: 'typical' }, seed));
+    expect(new Set(drawn).size).toBe(6);
+    for (const seconds of drawn) expect(Math.abs(Math.log(seconds / 6))).toBeLessThan(4 * 0.4);
+    expect(upAfter({ realism: 'typical', carrierDebounce: '100ms' }, 1)).toBeCloseTo(0.11, 1);
+  });
+});
+
 describe('harmless events that a file states', () => {
   const at = (type: string, name: string, trait: string): object => ({
     traits: [{ element: { type, names: [name] }, trait, value: '2s' }],
