@@ -40,6 +40,20 @@ const clamp = (value: number, most: number): number => Math.max(-most, Math.min(
 const workOf = ({ program }: Job): number =>
   program.operations.reduce((sum, one) => sum + (one.type === 'compute' ? one.durationNs : 0), 0);
 
+/** The last stage of a pipeline also computes the loss. */
+function stageFactors({ placement, program }: Job, more: number): Float64Array {
+  const factors = new Float64Array(placement.length).fill(1);
+  const groups = program.operations.flatMap((one) =>
+    one.type === 'collective' && one.parallelism === 'pipeline' ? one.groups : [],
+  );
+  const senders = new Set(groups.map((group) => group[0]));
+  for (const group of groups) {
+    const last = group[group.length - 1];
+    if (!senders.has(last)) factors[last] = 1 + more;
+  }
+  return factors;
+}
+
 export class ComputeNoise {
   /** By GPU. */
   private readonly lasting: Float64Array;
@@ -51,6 +65,8 @@ export class ComputeNoise {
   /** By job: work of a step, ns, and a hash of its name. */
   private readonly workNs: Float64Array;
   private readonly jobStreams: Int32Array;
+  /** By job and rank: what its place in the pipeline makes of its work. */
+  private readonly stage: readonly Float64Array[];
   private readonly gpuIds: readonly string[];
   private readonly stated: {
     event: keyof typeof STATED_STOP_NS;
@@ -95,6 +111,7 @@ export class ComputeNoise {
     this.stopSeed = world.seedOf('stop');
     this.gpuIds = ids.gpus;
     this.workNs = Float64Array.from(jobs, workOf);
+    this.stage = jobs.map((job) => stageFactors(job, level?.lastStage ?? 0));
     this.jobStreams = Int32Array.from(jobs, ({ name }) => hashText(name));
     this.stated = (['loaderStall', 'gcPause'] as const).flatMap((event) =>
       [...world.allStated(event)].map(([id, atS]) => ({
@@ -116,7 +133,7 @@ export class ComputeNoise {
       const scatter = this.scatter[gpu];
       const drawn =
         scatter === 0 ? 1 : Math.exp(scatter * normalOf(uniformAt(this.daySeed, this.streams[gpu], step)));
-      factors[rank] = common * this.lasting[gpu] * drawn;
+      factors[rank] = common * this.lasting[gpu] * this.stage[job][rank] * drawn;
       stopsNs[rank] = 0;
     }
     const by = { placement, stopsNs };

@@ -33,9 +33,8 @@ export interface Level {
   copperBer: { mean: number; spread: number; exactZero: number };
   /** log10 in time. O1 */
   berDrift: { spread: number; perDegree: number };
-  /** Uncorrectable codewords: lots of four at a link-up; ports that go on, with a rate a day. O9 */
+  /** Uncorrectable codewords that a link-up leaves, in lots of four. O9 */
   linkUpLots: number;
-  lateUncorrectable: { share: number; perDay: Span };
   /** Links that corrupt without harm: log10 of the loss. O14 */
   corruption: { share: number; log10: Span };
   /** dB: launched by port, read with a lasting error, noise and a daily drift. O10-O12 */
@@ -54,8 +53,6 @@ export interface Level {
   startDiscards: Span;
   /** Lifetime values: share that is 0, log10 of the others. N2 */
   lifetime: { zero: number; log10: Span };
-  /** Traffic of others on links between switches: shares of the link. T2 */
-  otherTraffic: { mean: number; spread: number };
   /** Each way on a port that is up, bytes/s. T4 */
   controlBytesPerS: number;
   /** Of a scrape's time, s: about 0, or a tail of late ones. S3 */
@@ -75,8 +72,8 @@ export interface Level {
   reroute: { median: number; sigma: number; perPrefixS: number; late: { share: number; byS: Span } };
   /** Sessions that go down for nothing, per session-day. C7 */
   bfdBouncePerDay: number;
-  /** s until a port with light says so; share that goes down once more. C4, C5 */
-  portUp: { medianS: number; sigma: number; capS: number; twice: number };
+  /** s until a port with light says so. C4, C5 */
+  portUp: { medianS: number; sigma: number; capS: number };
 }
 
 const typical: Level = {
@@ -95,7 +92,6 @@ const typical: Level = {
   copperBer: { mean: -11, spread: 1, exactZero: 0.8 }, // O1, O3
   berDrift: { spread: 0.1, perDegree: 0 }, // O1
   linkUpLots: 1, // O9
-  lateUncorrectable: { share: 0, perDay: [1, 3] }, // O9
   corruption: { share: 0.001, log10: [-9, -7] }, // O14
   launchDbm: { mean: 1.5, spread: 1 }, // O11, O12
   powerError: { spread: 0.7, cut: 2, noise: 0.03, dayDrift: 0.1 }, // O10
@@ -107,7 +103,6 @@ const typical: Level = {
   pause: { perS: [0, 10], lastS: [1e-6, 2e-5] }, // N6
   startDiscards: [0, 20], // N6
   lifetime: { zero: 0.4, log10: [0, 3] }, // N2
-  otherTraffic: { mean: 0.02, spread: 0.01 }, // T2
   controlBytesPerS: 350, // T4
   jitterS: { spread: 0.003, tailMedian: 0, tailSigma: 0 }, // S3
   missing: 0.001, // S4
@@ -118,7 +113,7 @@ const typical: Level = {
   clock: { host: 1e-4, far: { share: 0, offset: 0.05 }, switch: 1e-3 }, // S8
   reroute: { median: 1, sigma: 0.5, perPrefixS: 5e-4, late: { share: 0, byS: [5, 30] } }, // C1-C3
   bfdBouncePerDay: 1e-4, // C7
-  portUp: { medianS: 6, sigma: 0.4, capS: 60, twice: 0 }, // C4, C5
+  portUp: { medianS: 6, sigma: 0.4, capS: 60 }, // C4, C5
 };
 
 const rough: Level = {
@@ -137,7 +132,6 @@ const rough: Level = {
   copperBer: { mean: -10, spread: 1.2, exactZero: 0.5 }, // O1, O3
   berDrift: { spread: 0.25, perDegree: 0.03 }, // O1
   linkUpLots: 1, // O9
-  lateUncorrectable: { share: 0.01, perDay: [1, 3] }, // O9
   corruption: { share: 0.005, log10: [-9, -6.3] }, // O14
   launchDbm: { mean: 1, spread: 1.6 }, // O11, O12
   powerError: { spread: 1.2, cut: 3, noise: 0.1, dayDrift: 0.3 }, // O10
@@ -149,7 +143,6 @@ const rough: Level = {
   pause: { perS: [0, 300], lastS: [1e-6, 1e-4] }, // N6
   startDiscards: [0, 200], // N6
   lifetime: { zero: 0.2, log10: [0, 6] }, // N2
-  otherTraffic: { mean: 0.08, spread: 0.04 }, // T2
   controlBytesPerS: 350, // T4
   jitterS: { spread: 0, tailMedian: 0.02, tailSigma: 1 }, // S3
   missing: 0.01, // S4
@@ -160,7 +153,7 @@ const rough: Level = {
   clock: { host: 2e-3, far: { share: 0.01, offset: 0.05 }, switch: 1e-2 }, // S8
   reroute: { median: 3, sigma: 0.8, perPrefixS: 1.4e-3, late: { share: 0.01, byS: [5, 30] } }, // C1-C3
   bfdBouncePerDay: 3e-3, // C7
-  portUp: { medianS: 12, sigma: 0.6, capS: 60, twice: 0.1 }, // C4, C5
+  portUp: { medianS: 12, sigma: 0.6, capS: 60 }, // C4, C5
 };
 
 /** What files may ask for; `quiet` has no table, since it draws nothing. */
