@@ -27,12 +27,8 @@ export class CommandStore {
 
   /** Resolves when it is durable. */
   async keep(run: FinishedRun): Promise<void> {
-    try {
-      const [store, { storeFinishedRun }] = [await this.sql(), await import('../store/runs/finished-run.js')];
-      await store.transaction((sql) => storeFinishedRun(sql, run));
-    } finally {
-      await run.evidence?.close();
-    }
+    const [store, { storeFinishedRun }] = [await this.sql(), await import('../store/runs/finished-run.js')];
+    await store.transaction((sql) => storeFinishedRun(sql, run));
   }
 
   /** A stored fabric's document, or the names of those that are stored. */

@@ -17,12 +17,19 @@ interface Layer {
   measured: { is: string; value: number | null };
 }
 
+interface StoredRun {
+  id: string;
+  fabric: string;
+  seed: number;
+  final: boolean;
+}
+
 interface Parity {
   verdict: string;
   trust: { grade: string | null; because: string[]; unknown: string[] };
   targets: { seed: number; elements: string[] }[];
   layers: Layer[];
-  predicted: { fabric: string; runs: { seed: number }[] };
+  predicted: { fabric: string; runs: { id: string; seed: number }[] };
 }
 
 let place: CliPlace;
@@ -66,6 +73,19 @@ describe('parity', () => {
       expect(elements).toEqual([expect.stringMatching(/^link:leaf-.*--spine-/)]);
     for (const layer of layers)
       expect(layer).toMatchObject({ predicted: { is: 'measured', runs: 2 }, agrees: true });
+    const stored = JSON.parse((await place.run('runs', 'list', '--output', 'json')).stdout) as StoredRun[];
+    expect(stored.map((run) => [run.fabric, run.seed, run.final]).reverse()).toEqual([
+      ['model', 11, true],
+      ['model', 12, true],
+      ['site', 11, true],
+      ['site', 12, true],
+    ]);
+    expect(stored.map(({ id }) => id)).toContain(predicted.runs[0].id);
+    const seen = await place.run('diagnose', '--run', predicted.runs[0].id, '--output', 'json');
+    expect({ ...seen, stdout: JSON.parse(seen.stdout) as unknown }).toMatchObject({
+      exitCode: 0,
+      stdout: { faultFound: true },
+    });
   });
 
   it('says in which layers a model is off, and fails as a test does', async () => {

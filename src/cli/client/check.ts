@@ -8,6 +8,7 @@ import { loadFabric, type Loaded } from '../../documents/load.js';
 import { evidenceRoom } from '../../drill/plan/evidence-room.js';
 import { planExperiment } from '../../drill/plan/planning.js';
 import type { Config } from '../../system/config/config.js';
+import { listChoices, nearestHint } from '../../core/nearest.js';
 import { InputError, withPointer } from '../../core/problem.js';
 import { buildTopology } from '../../model/topology/topology-spec.js';
 import { buildJobs } from '../../model/workload/build-jobs.js';
@@ -58,16 +59,39 @@ export async function fabricDocument(
   reference: FabricReference,
   source: ExperimentFile,
   override: string | undefined,
-  { config, withServer }: CommandContext,
+  context: CommandContext,
   open?: CommandStore,
 ): Promise<Loaded<FabricDocument>> {
   if ('document' in reference) return reference.document;
-  const { stored } = reference;
-  if (config.serverUrl !== undefined)
-    return withServer((client) => fetchFabric(client, stored, source, override));
-  const found = await (open?.fabric(stored) ?? withStore(config, (store) => store.fabric(stored)));
-  if (Array.isArray(found)) throw unknownFabric(source, override, stored, found);
+  const found = await storedFabric(reference.stored, context, open);
+  if (Array.isArray(found)) throw unknownFabric(source, override, reference.stored, found);
   return found;
+}
+
+/** The same of a fabric that a flag names, whatever the experiment says. @throws InputError where there is none */
+export async function flaggedFabric(
+  reference: FabricReference,
+  flag: string,
+  context: CommandContext,
+  open?: CommandStore,
+): Promise<Loaded<FabricDocument>> {
+  if ('document' in reference) return reference.document;
+  const found = await storedFabric(reference.stored, context, open);
+  if (!Array.isArray(found)) return found;
+  const there = found.length === 0 ? 'none is stored' : `stored are ${listChoices(found)}`;
+  const hint =
+    nearestHint(reference.stored, found) ?? 'a path of a fabric file has a slash in it or ends in .yaml';
+  throw InputError.at(flag, `there is no fabric "${reference.stored}"; ${there}`, hint);
+}
+
+/** A stored fabric, or the names of those that are. */
+async function storedFabric(
+  name: string,
+  { config, withServer }: CommandContext,
+  open?: CommandStore,
+): Promise<Loaded<FabricDocument> | string[]> {
+  if (config.serverUrl !== undefined) return withServer((client) => fabricOrNames(client, name));
+  return open?.fabric(name) ?? withStore(config, (store) => store.fabric(name));
 }
 
 /** A stored fabric's document, from a server. @throws InputError where the experiment or the flag names one that is not there */
@@ -83,10 +107,7 @@ export async function fetchFabric(
 }
 
 /** A fabric that a server keeps, or the names of those that it does. */
-export async function fabricOrNames(
-  client: ApiClient,
-  name: string,
-): Promise<Loaded<FabricDocument> | string[]> {
+async function fabricOrNames(client: ApiClient, name: string): Promise<Loaded<FabricDocument> | string[]> {
   try {
     const path = `/v1/fabrics/${encodeURIComponent(name)}`;
     return loadFabric((await client.json<{ definition: unknown }>('GET', path)).definition, refuseFiles);

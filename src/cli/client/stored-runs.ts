@@ -1,5 +1,11 @@
 /** Runs as they are stored, read here; or by the server that is named. Either way they are the same. */
+import { Readable } from 'node:stream';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import { fabricAsRecorded, withJobsAsWritten } from '../../documents/stored.js';
+import { EvidenceFile } from '../../evidence/evidence-file.js';
 import type { RunState, Scorecard } from '../../scoring/scorecard.js';
+import { isFinal } from '../../store/runs/run.machine.js';
+import { refuseSealed } from '../../store/runs/sealed-run.js';
 import type { Sql } from '../../store/sql.js';
 import { NotFoundError, RequestError } from '../../system/errors.js';
 import type { CommandContext } from '../context.js';
@@ -60,17 +66,85 @@ export async function runScorecard(id: string, context: CommandContext): Promise
   return own ?? context.withServer(ofServer);
 }
 
+/** What was observed of a run: all of it, or so far, up to `untilS` seconds. */
+export interface Observed {
+  chunks: AsyncIterable<Uint8Array>;
+  untilS: number | null;
+}
+
+/** Of a run that is under way, or was cut short, what was seen so far. @param use reads it to its end */
+export const withObserved = <T>(
+  id: string,
+  context: CommandContext,
+  use: (observed: Observed) => Promise<T>,
+): Promise<T> =>
+  read(
+    context,
+    async (sql) => {
+      const { evidenceOf, findRun, liveEvidenceOf } = await reader();
+      const run = await findRun(sql, id);
+      const whole = async (): Promise<Observed> => ({
+        chunks: (await evidenceOf(sql, run)).parts(),
+        untilS: null,
+      });
+      const soFar = async (): Promise<Observed> => {
+        const { bytes, untilNs } = await liveEvidenceOf(sql, run);
+        return { chunks: Readable.from([bytes]), untilS: untilNs / 1e9 };
+      };
+      return use(await eitherOf(isFinal(run.state), whole, soFar));
+    },
+    async (client) => {
+      const { final } = await client.json<RunView>('GET', address(id));
+      const get = (rest: string) => async (): Promise<Observed> => {
+        const { headers, body } = await client.request('GET', address(id, rest));
+        const until = headers.get('evidence-until');
+        return { chunks: Readable.fromWeb(body as never), untilS: until === null ? null : Number(until) };
+      };
+      return use(await eitherOf(final, get('/evidence'), get('/evidence/live')));
+    },
+  );
+
+async function eitherOf(
+  final: boolean,
+  whole: () => Promise<Observed>,
+  soFar: () => Promise<Observed>,
+): Promise<Observed> {
+  if (!final) return soFar();
+  return whole().catch((error: unknown) => {
+    if (!(error instanceof ProblemError || error instanceof RequestError)) throw error;
+    return soFar().catch(() => {
+      throw error;
+    });
+  });
+}
+
+/** Of a run in our own store: the fabric as it was recorded, and the evidence as a file, which the caller closes. */
+export const recordedRun = (
+  id: string,
+  context: CommandContext,
+): Promise<{ fabric: FabricDocument; file: EvidenceFile }> =>
+  readHere(context, async (sql) => {
+    const { evidenceOf, findRun } = await reader();
+    const run = await findRun(sql, id);
+    refuseSealed(run, 'diagnosis by us');
+    const { parts } = await evidenceOf(sql, run);
+    const fabric = fabricAsRecorded(withJobsAsWritten(run.fabricDefinition, run.definition));
+    return { fabric, file: await EvidenceFile.from(parts()) };
+  });
+
 const reader = async () => ({
   ...(await import('../../store/runs/read-runs.js')),
   ...(await import('../../store/runs/run-view.js')),
 });
 
-function read<T>(
-  { config, withServer }: CommandContext,
+const read = <T>(
+  context: CommandContext,
   here: (sql: Sql) => Promise<T>,
   there: (client: ApiClient) => Promise<T>,
-): Promise<T> {
-  if (config.serverUrl !== undefined) return withServer(there);
+): Promise<T> =>
+  context.config.serverUrl === undefined ? readHere(context, here) : context.withServer(there);
+
+function readHere<T>({ config }: CommandContext, here: (sql: Sql) => Promise<T>): Promise<T> {
   return withStore(config, async (store) => {
     try {
       return await here(await store.sql());

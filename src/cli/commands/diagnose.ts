@@ -2,21 +2,23 @@
  * `diagnose`: the question without a drill. Why is this fabric not at full speed, from recorded or live telemetry?
  * Nothing is injected and nothing stored.
  *
- * A file, and a simulated fabric from a file, are looked at here; what only a server has (a stored fabric, a run, a
- * real fabric in its reach) is looked at there, by the same code.
+ * A file, a stored run, and a fabric that is simulated or only read are looked at here; with FABRICDRILL_URL what that server
+ * has, and a real fabric in a server's reach, are looked at there, by the same code.
  */
 import { Option, type Command } from 'commander';
 import type { Verdict } from '../../diagnosis/verdict.js';
 import { examineFabric, examinePast, type Window } from '../../drill/examine.js';
-import { refuseFiles, type FabricDocument } from '../../documents/fabric-document.js';
-import { loadFabric, type Loaded } from '../../documents/load.js';
+import type { FabricDocument } from '../../documents/fabric-document.js';
+import type { Loaded } from '../../documents/load.js';
 import { fabricDriver } from '../../drivers/catalog.js';
 import { InputError } from '../../core/problem.js';
 import { parseDurationNs } from '../../core/units.js';
 import { verdictJson, verdictText } from '../../reports/common/verdict.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import type { ApiClient } from '../client/api-client.js';
+import { flaggedFabric } from '../client/check.js';
 import { confirmMember } from '../client/confirmation.js';
+import { recordedRun } from '../client/stored-runs.js';
 import { withAnswers } from '../computing.js';
 import type { CommandContext } from '../context.js';
 import { readFabricReference, type FabricReference } from '../files/definitions.js';
@@ -105,7 +107,7 @@ async function diagnose(options: DiagnoseOptions, context: CommandContext): Prom
   return verdict.faultFound === null ? EXIT.inconclusive : EXIT.passed;
 }
 
-function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict> {
+async function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict> {
   const fabric = options.fabric === undefined ? undefined : readFabricReference(options.fabric, context.path);
   const past = pastOf(options);
   if (past !== undefined) return ofPast(fabric, past, context);
@@ -114,7 +116,9 @@ function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict
   const seed = parseSeed(options.seed);
   const times = { from: options.from, to: options.to };
   if (options.run !== undefined) {
-    return onServer({ run: options.run, fabric: choiceOf(fabric), ...times }, context);
+    return context.config.serverUrl === undefined
+      ? ofRun(options.run, fabric, window, context)
+      : onServer({ run: options.run, fabric: choiceOf(fabric), ...times }, context);
   }
   if (fabric === undefined) {
     throw new InputError([
@@ -128,8 +132,9 @@ function ask(options: DiagnoseOptions, context: CommandContext): Promise<Verdict
   const { fromNs = 0, toNs } = window;
   if (toNs === undefined)
     throw InputError.at('--to', 'how long the fabric is to be watched is missing', 'as in --to 30s');
-  if ('document' in fabric && needsNoServer(fabric.document.value)) {
-    return watch(fabric.document, seed ?? 1, { fromNs, toNs }, context);
+  if ('document' in fabric || context.config.serverUrl === undefined) {
+    const document = await flaggedFabric(fabric, '--fabric', context);
+    if (needsNoServer(document.value)) return watch(document, seed ?? 1, { fromNs, toNs }, context);
   }
   const choice = { fabric: choiceOf(fabric), ...confirmMember(options.confirm) };
   return onServer({ ...choice, ...times, ...(seed === undefined ? {} : { seed }) }, context);
@@ -203,15 +208,26 @@ async function ofFile(
   }
 }
 
+async function ofRun(
+  id: string,
+  named: FabricReference | undefined,
+  window: Window,
+  context: CommandContext,
+): Promise<Verdict> {
+  const given = named === undefined ? undefined : await documentOf(named, context);
+  const { fabric, file } = await recordedRun(id, context);
+  try {
+    const asked = { source: file.handle.fd, fabric: given ?? fabric, window };
+    return await withAnswers(context, (ask) => ask('verdictOnFile', asked));
+  } finally {
+    await file.close();
+  }
+}
+
 const FABRIC_HINT = 'add --fabric with the fabric it was recorded on';
 
-async function documentOf(named: FabricReference, context: CommandContext): Promise<FabricDocument> {
-  if ('document' in named) return named.document.value;
-  const { definition } = await context.withServer((client) =>
-    client.json<{ definition: unknown }>('GET', `/v1/fabrics/${encodeURIComponent(named.stored)}`),
-  );
-  return loadFabric(definition, refuseFiles).value;
-}
+const documentOf = async (named: FabricReference, context: CommandContext): Promise<FabricDocument> =>
+  (await flaggedFabric(named, '--fabric', context)).value;
 
 async function watch(
   document: Loaded<FabricDocument>,

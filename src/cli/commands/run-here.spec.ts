@@ -1,5 +1,5 @@
 /**
- * The short way is short: for one `run` each file is parsed once, a fabric is opened once, beside its fault-free twin, and
+ * The short way is short: for one `run` (and `parity`) each file is parsed once, a fabric is opened once, beside its fault-free twin, and
  * a fault is compiled once. Counted where it happens, with the program in this thread so that it can be.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -45,6 +45,7 @@ const environment = { ...process.env };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fabricdrill-short-'));
   writeFileSync(join(folder, 'fabric.yaml'), yamlOf(fabricDocument('small')));
+  writeFileSync(join(folder, 'model.yaml'), yamlOf(fabricDocument('model')));
   writeFileSync(join(folder, 'drill.yaml'), yamlOf(experimentDocument('drill', 'fabric.yaml')));
   Object.assign(process.env, { INIT_CWD: folder, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' });
   delete process.env.FABRICDRILL_URL;
@@ -116,6 +117,13 @@ describe('from file to verdict', () => {
       compiled: ['link-down'],
       servers: 0,
     });
+  });
+
+  it('compares two simulated fabrics, parsed once, without a server', async () => {
+    expect(await run('parity', 'drill.yaml', '--twin', 'model.yaml')).toBe(0);
+    expect(counted).toMatchObject({ parsed: ['drill.yaml', 'fabric.yaml', 'model.yaml'], servers: 0 });
+    // planned, and run beside the fault-free twin of the scores
+    expect([...counted.opened].sort()).toEqual(['model', 'model', 'model', 'small', 'small', 'small']);
   });
 
   it('parses files once for several seeds, and opens and compiles once for each', async () => {

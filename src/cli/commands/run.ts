@@ -151,7 +151,7 @@ async function drillHere(
       runs.push(run);
       // the next one may use the thread when this one is done with it
       const finished = drill.seeds.length === 1 ? run.finished : Promise.resolve(await run.finished);
-      kept.push(keep(store, finished, context));
+      kept.push(finished.then((one) => keep(store, one, context).finally(() => one.evidence?.close())));
     }
     drill.report(runs.map(({ scorecard }) => scorecard));
     const areKept = await Promise.all(kept);
@@ -165,13 +165,13 @@ async function drillHere(
 }
 
 /** A run that can't be stored has its verdict all the same. @returns whether it is stored */
-async function keep(
+export async function keep(
   store: CommandStore,
-  finished: Promise<FinishedRun>,
+  finished: FinishedRun,
   { note }: CommandContext,
 ): Promise<boolean> {
   try {
-    await store.keep(await finished);
+    await store.keep(finished);
     return true;
   } catch (error) {
     note(`the run is not stored: ${messageOf(error)}`);

@@ -1,14 +1,12 @@
 /** `runs list|show|watch|abort|report|evidence|clear`. */
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../core/problem.js';
-import { ProblemError } from '../terminal/failure.js';
 import { EXIT, type ExitCode } from '../../scoring/exit-codes.js';
 import { RUN_STATES } from '../../scoring/scorecard.js';
 import type { ApiClient, RunView } from '../client/api-client.js';
-import { listedRuns, runScorecard, shownRun } from '../client/stored-runs.js';
+import { listedRuns, runScorecard, shownRun, withObserved } from '../client/stored-runs.js';
 import type { CommandContext } from '../context.js';
 import { parseChoice, parseWhole } from '../terminal/flags.js';
 import { examples } from '../terminal/help.js';
@@ -144,32 +142,17 @@ async function report(
   return EXIT.passed;
 }
 
-/** All of it; of a run that is under way, or was cut short, what was seen so far. */
-async function observed(client: ApiClient, id: string, final: boolean): Promise<Response> {
-  const soFar = (): Promise<Response> => client.request('GET', address(id, '/evidence/live'));
-  if (!final) return soFar();
-  return client.request('GET', address(id, '/evidence')).catch((error: unknown) => {
-    if (!(error instanceof ProblemError)) throw error;
-    return soFar().catch(() => {
-      throw error;
-    });
-  });
-}
-
 /** What the team of a blind day works from, and anybody else who wants to look for themselves. */
 function evidence(id: string, options: { to?: string }, context: CommandContext): Promise<ExitCode> {
   const named = options.to ?? `${id}.arrow`;
   const path = context.path(named);
-  return context.withServer(async (client) => {
-    const { final } = await client.json<RunView>('GET', address(id));
-    const { headers, body } = await observed(client, id, final);
-    const until = headers.get('evidence-until');
+  return withObserved(id, context, async ({ chunks, untilS }) => {
     try {
-      await pipeline(Readable.fromWeb(body as never), createWriteStream(path));
+      await pipeline(chunks, createWriteStream(path));
     } catch (error) {
       throw InputError.at('--to', `${named} can't be written: ${(error as Error).message}`);
     }
-    context.note(until === null ? `evidence: ${named}` : `evidence of the first ${until} s: ${named}`);
+    context.note(untilS === null ? `evidence: ${named}` : `evidence of the first ${untilS} s: ${named}`);
     context.note(`next: ${context.command(`diagnose --evidence ${named}`)}`);
     return EXIT.passed;
   });

@@ -6,8 +6,7 @@ import { loadExperiment, loadFabric, loadSuite, type Loaded } from '../../../doc
 import { checkGate, SIDES, type CheckedGate, type Side } from '../../../drill/gate/gate-input.js';
 import { listChoices, nearestHint } from '../../../core/nearest.js';
 import { InputError } from '../../../core/problem.js';
-import { checkFabric, fabricOrNames } from '../../client/check.js';
-import { withStore } from '../../store.js';
+import { checkFabric, flaggedFabric } from '../../client/check.js';
 import type { CommandContext } from '../../context.js';
 import { parseWhole } from '../../terminal/flags.js';
 import { readSuite, sideFabric, type SuiteFile } from '../../files/suite-file.js';
@@ -82,7 +81,7 @@ export async function readSides(
   const sides = {} as LoadedSides;
   for (const side of SIDES) {
     const found = sideFabric(source, side, choice[side], context.path);
-    const fabric = 'document' in found ? found.document : await storedFabric(found.stored, side, context);
+    const fabric = await flaggedFabric(found, `--${side}`, context);
     checkFabric(fabric);
     sides[side] = fabric;
   }
@@ -125,19 +124,4 @@ function onlyOf(gate: CheckedGate, only: string | undefined): CheckedGate {
   const objectives = gate.objectives.filter(({ on }) => on?.includes(only) ?? true);
   if (objectives.length === 0) throw InputError.at('--only', `no objective is judged on "${only}"`);
   return { ...gate, experiments, objectives };
-}
-
-async function storedFabric(
-  name: string,
-  side: Side,
-  { config, withServer }: CommandContext,
-): Promise<Loaded<FabricDocument>> {
-  const found =
-    config.serverUrl === undefined
-      ? await withStore(config, (store) => store.fabric(name))
-      : await withServer((client) => fabricOrNames(client, name));
-  if (!Array.isArray(found)) return found;
-  const there = found.length === 0 ? 'none is stored' : `stored are ${listChoices(found)}`;
-  const hint = nearestHint(name, found) ?? 'a path of a fabric file has a slash in it or ends in .yaml';
-  throw InputError.at(`--${side}`, `there is no fabric "${name}"; ${there}`, hint);
 }

@@ -10,11 +10,9 @@ import { refuseFiles } from '../../../documents/fabric-document.js';
 import { loadExperiment, type Loaded } from '../../../documents/load.js';
 import { InputError } from '../../../core/problem.js';
 import type { Config } from '../../../system/config/config.js';
-import type { ApiClient } from '../../client/api-client.js';
 import { planHere } from '../../client/check.js';
-import { withAnswers } from '../../computing.js';
 import type { ExperimentFile } from '../../files/definitions.js';
-import { fabricChoice, located } from '../run.js';
+import type { ParityPlace } from './parity-place.js';
 
 export interface PlannedPair {
   seed: number;
@@ -27,27 +25,22 @@ export interface PlannedPair {
 }
 
 export interface PairToPlan {
-  client: ApiClient;
   source: ExperimentFile;
   real: Loaded<FabricDocument>;
   twin: Loaded<FabricDocument>;
-  seed: number;
   config: Config;
 }
 
 /** @throws InputError when one of the two fabrics can't run it, for an impairment or anything else */
-export async function planBoth({
-  client,
-  source,
-  real,
-  twin,
-  seed,
-  config,
-}: PairToPlan): Promise<PlannedPair> {
-  const plan = await planOnServer(client, source, real, seed);
+export async function planBoth(
+  place: ParityPlace,
+  { source, real, twin, config }: PairToPlan,
+  seed: number,
+): Promise<PlannedPair> {
+  const plan = await place.plan(source, real, seed);
   requireSupported(source, plan);
   const pinned = withTargets(source, plan);
-  const prediction = await withAnswers({ config }, (ask) => planHere(pinned, twin, seed, { ask, config }));
+  const prediction = await planHere(pinned, twin, seed, { ask: place.ask, config });
   requireSupported(source, prediction);
   return {
     ...{ seed, pinned, exposedJobs: plan.blastRadius.exposedJobs },
@@ -60,21 +53,6 @@ function requireSupported(
   plan: Pick<PlanView, 'fabric' | 'driver' | 'unsupported'>,
 ): void {
   if (plan.unsupported.length > 0) throw new InputError(experiment.locate(unsupportedError(plan).issues));
-}
-
-async function planOnServer(
-  client: ApiClient,
-  source: ExperimentFile,
-  fabric: Loaded<FabricDocument>,
-  seed: number,
-): Promise<PlanView> {
-  try {
-    const experiment = await client.json<{ id: string }>('POST', '/v1/experiments', source.experiment.source);
-    const body = { fabric: fabricChoice({ document: fabric }), seed };
-    return await client.json<PlanView>('POST', `/v1/experiments/${experiment.id}/plan`, body);
-  } catch (error) {
-    throw located(error, source);
-  }
 }
 
 interface Stated {

@@ -1,5 +1,5 @@
 /**
- * The layers of two finished runs, from their evidence and scorecards as the server keeps them.
+ * The layers of two finished runs, from their evidence and scorecards.
  *
  * A run that told nothing leaves every layer unknown. What only one of the two fabrics tells is kept out of detection.
  */
@@ -8,17 +8,11 @@ import { fabricAsRecorded } from '../../../documents/stored.js';
 import { layerReadings, NO_READINGS } from '../../../scoring/parity/layers.js';
 import { doubtsIn } from '../../../scoring/outcome.js';
 import type { LayerReadings, ParityRun } from '../../../scoring/parity/parity.js';
-import type { PublishedTruth, Scorecard } from '../../../scoring/scorecard.js';
+import type { PublishedTruth } from '../../../scoring/scorecard.js';
 import type { Series } from '../../../model/telemetry/series.js';
 import type { TruthEntry } from '../../../faults/ground-truth.js';
-import type { ApiClient } from '../../client/api-client.js';
-import { ProblemError } from '../../terminal/failure.js';
 import type { PlannedPair } from './parity-plan.js';
-
-export interface FinishedRun {
-  id: string;
-  scorecard: Scorecard;
-}
+import type { FinishedRun, ParityPlace } from './parity-place.js';
 
 export interface PairReadings {
   predicted: ParityRun;
@@ -28,12 +22,12 @@ export interface PairReadings {
 const NS_PER_S = 1e9;
 
 export async function readingsOf(
-  client: ApiClient,
+  place: ParityPlace,
   { exposedJobs }: PlannedPair,
   predicted: FinishedRun,
   measured: FinishedRun,
 ): Promise<PairReadings> {
-  const [twin, real] = [await observed(client, predicted), await observed(client, measured)];
+  const [twin, real] = [await observed(place, predicted), await observed(place, measured)];
   const readings = (
     own: Observed | undefined,
     other: Observed | undefined,
@@ -47,17 +41,11 @@ export async function readingsOf(
 
 type Observed = NonNullable<Awaited<ReturnType<typeof observed>>>;
 
-async function observed(client: ApiClient, { id }: FinishedRun) {
-  let response: Response;
-  try {
-    response = await client.request('GET', `/v1/runs/${id}/evidence`);
-  } catch (error) {
-    // a run that was cut short has none
-    if (error instanceof ProblemError && error.status < 500) return undefined;
-    throw error;
-  }
+async function observed(place: ParityPlace, run: FinishedRun) {
+  const file = await place.evidence(run);
+  if (file === undefined) return undefined;
   const { decodeEvidenceFile } = await import('../../../evidence/arrow.js');
-  const decoded = await decodeEvidenceFile(new Uint8Array(await response.arrayBuffer()));
+  const decoded = await decodeEvidenceFile(file);
   const told = new Set(decoded.evidence.series.map(keyOf));
   return {
     ...describeFabric(fabricAsRecorded(decoded.fabric)),

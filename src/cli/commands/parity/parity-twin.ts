@@ -3,36 +3,27 @@ import { refuseFiles, type FabricDocument } from '../../../documents/fabric-docu
 import { loadFabric, type Loaded } from '../../../documents/load.js';
 import { fabricDriver } from '../../../drivers/catalog.js';
 import { InputError } from '../../../core/problem.js';
-import type { ApiClient } from '../../client/api-client.js';
-import type { FabricReference } from '../../files/definitions.js';
 
 const SUFFIX = '-twin';
 /** Names are DNS labels. */
 const LONGEST_NAME = 63;
 
-/** @throws InputError when the driver has no twin, or the named fabric is not simulated */
-export async function predictingFabric(
-  client: ApiClient,
+/**
+ * @param named what predicts; derived from the real fabric when left out
+ * @throws InputError when the driver has no twin, or the named fabric is not simulated
+ */
+export function predictingFabric(
   real: Loaded<FabricDocument>,
-  named: FabricReference | undefined,
-): Promise<Loaded<FabricDocument>> {
+  named: Loaded<FabricDocument> | undefined,
+): Loaded<FabricDocument> {
   if (named === undefined) return derivedTwin(real);
-  const twin = 'document' in named ? named.document : await storedFabric(client, named.stored);
-  const { metadata, spec } = twin.value;
-  if (spec.driver === 'simulated') return twin;
+  const { metadata, spec } = named.value;
+  if (spec.driver === 'simulated') return named;
   throw InputError.at(
     '--twin',
     `"${metadata.name}" is not simulated (driver ${spec.driver})`,
     'a prediction is made by a simulation',
   );
-}
-
-async function storedFabric(client: ApiClient, name: string): Promise<Loaded<FabricDocument>> {
-  const { definition } = await client.json<{ definition: unknown }>(
-    'GET',
-    `/v1/fabrics/${encodeURIComponent(name)}`,
-  );
-  return loadFabric(definition, refuseFiles);
 }
 
 /**

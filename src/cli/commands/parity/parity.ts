@@ -11,8 +11,7 @@ import { quoteArgument } from '../../../reports/common/report.js';
 import { PARITY_FORMATS, parityFormat } from '../../../reports/catalog.js';
 import { EXIT, type ExitCode } from '../../../scoring/exit-codes.js';
 import { compareLayers, parityVerdict, trustIn, type ParityResult } from '../../../scoring/parity/parity.js';
-import type { ApiClient } from '../../client/api-client.js';
-import { fetchFabric } from '../../client/check.js';
+import { fabricDocument, flaggedFabric } from '../../client/check.js';
 import type { CommandContext } from '../../context.js';
 import {
   readExperiment,
@@ -22,16 +21,22 @@ import {
 } from '../../files/definitions.js';
 import { InterruptedError } from '../../terminal/failure.js';
 import { collect, parseRepeat, parseSeed, seedsFrom } from '../../terminal/flags.js';
-import { follow } from '../../client/follow.js';
 import { examples } from '../../terminal/help.js';
 import { Interrupts } from '../../terminal/interrupts.js';
 import { sameKeyMs } from '../../terminal/invocation.js';
 import { deliverAll, parseOutputs, terminalLook } from '../../terminal/outputs.js';
-import { planBoth, type PlannedPair } from './parity-plan.js';
-import { readingsOf, type FinishedRun, type PairReadings } from './parity-readings.js';
+import {
+  inThisProcess,
+  isComputedHere,
+  onServer,
+  type FinishedRun,
+  type ParityPlace,
+} from './parity-place.js';
+import { planBoth, type PairToPlan, type PlannedPair } from './parity-plan.js';
+import { readingsOf, type PairReadings } from './parity-readings.js';
 import { predictingFabric, requireComparable } from './parity-twin.js';
-import { confirmMember, requireConfirmed } from '../../client/confirmation.js';
-import { startRun } from '../run.js';
+import { requireConfirmed } from '../../client/confirmation.js';
+import { withStore, type CommandStore } from '../../store.js';
 
 interface ParityOptions {
   fabric?: string;
@@ -83,33 +88,21 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
   const reference = resolveFabric(source, options.fabric, context.path);
   const twin =
     options.twin === undefined ? undefined : readFabricReference(options.twin, context.path, '--twin');
-  const local = 'document' in reference ? reference.document : undefined;
-  // what can be refused at once is, before a server is started
-  if (local !== undefined) checkFabrics(local, options);
+  // what can be refused at once is, before the store or a server is asked for anything
+  if ('document' in reference) checkFabrics(reference.document, options);
   const interrupts = new Interrupts(
     { first: () => context.note('stopping; nothing was injected'), second: () => process.exit(EXIT.aborted) },
     sameKeyMs(context.config),
   );
   try {
-    const result = await context.withServer(
-      async (client) => {
-        const real = local ?? (await fetchFabric(client, nameOf(reference), source, options.fabric));
-        checkFabrics(real, options);
-        const model = await predictingFabric(client, real, twin);
-        const check: Check = {
-          client,
-          source,
-          real,
-          twin: model,
-          seeds,
-          interrupts,
-          context,
-          ...confirmMember(options.confirm),
-        };
-        return compare(check);
-      },
-      { worker: true, interrupts },
-    );
+    const check = async (store: CommandStore): Promise<Check> => {
+      const real = await fabricDocument(reference, source, options.fabric, context, store);
+      checkFabrics(real, options);
+      const named = twin === undefined ? undefined : await flaggedFabric(twin, '--twin', context, store);
+      const { config } = context;
+      return { source, real, twin: predictingFabric(real, named), seeds, interrupts, context, config };
+    };
+    const result = await compareAnywhere(check, options.confirm, interrupts, context);
     const command = context.command(againArguments(file, options, seeds[0]));
     const look = terminalLook(context);
     deliverAll(
@@ -125,9 +118,6 @@ async function parity(file: string, options: ParityOptions, context: CommandCont
 
 const EXITS = { agrees: EXIT.passed, differs: EXIT.failed, inconclusive: EXIT.inconclusive } as const;
 
-const nameOf = (reference: ReturnType<typeof resolveFabric>): string =>
-  'stored' in reference ? reference.stored : reference.document.value.metadata.name;
-
 function seedsOf({ seed, repeat }: ParityOptions, source: ExperimentFile): number[] {
   const first = parseSeed(seed) ?? source.experiment.value.spec.seed;
   return seedsFrom(first, repeat === undefined ? 1 : parseRepeat(repeat));
@@ -138,28 +128,45 @@ function checkFabrics(real: Loaded<FabricDocument>, { twin, confirm }: ParityOpt
   requireConfirmed(real.value, confirm);
 }
 
-interface Check {
-  client: ApiClient;
-  source: ExperimentFile;
-  real: Loaded<FabricDocument>;
-  twin: Loaded<FabricDocument>;
+interface Check extends PairToPlan {
   seeds: readonly number[];
-  confirm?: string;
   interrupts: Interrupts;
   context: CommandContext;
 }
 
-async function compare(check: Check): Promise<ParityResult> {
-  const { client, source, real, twin, seeds, context } = check;
+/** In this process where both fabrics can be computed in it, else by a server. */
+async function compareAnywhere(
+  read: (store: CommandStore) => Promise<Check>,
+  confirm: string | undefined,
+  interrupts: Interrupts,
+  context: CommandContext,
+): Promise<ParityResult> {
+  const [check, here] = await withStore(context.config, async (store) => {
+    const both = await read(store);
+    const isHere = context.config.serverUrl === undefined && [both.real, both.twin].every(isComputedHere);
+    if (!isHere) return [both] as const;
+    return [both, await inThisProcess(store, interrupts, context, (place) => compare(place, both))] as const;
+  });
+  return (
+    here ??
+    context.withServer((client) => compare(onServer(client, confirm, interrupts, context), check), {
+      worker: true,
+      interrupts,
+    })
+  );
+}
+
+async function compare(place: ParityPlace, check: Check): Promise<ParityResult> {
+  const { source, real, twin, seeds, context } = check;
   const plans: PlannedPair[] = [];
-  for (const seed of seeds) plans.push(await planBoth({ ...check, seed, config: context.config }));
+  for (const seed of seeds) plans.push(await planBoth(place, check, seed));
   context.note(`predicting on ${twin.value.metadata.name}`);
-  const predicted = await runAll(check, twin, plans);
+  const predicted = await runAll(place, check, twin, plans);
   context.note(`measuring on ${real.value.metadata.name}`);
-  const measured = await runAll(check, real, plans, check.confirm);
+  const measured = await runAll(place, check, real, plans);
   const pairs: PairReadings[] = [];
   for (const [at, plan] of plans.entries()) {
-    pairs.push(await readingsOf(client, plan, predicted[at], measured[at]));
+    pairs.push(await readingsOf(place, plan, predicted[at], measured[at]));
   }
   const layers = compareLayers(
     pairs.map((pair) => pair.predicted.readings),
@@ -187,21 +194,21 @@ async function compare(check: Check): Promise<ParityResult> {
 
 /** @throws InterruptedError with its exit code when a run did not run its course: nothing may follow on such a fabric */
 async function runAll(
-  { client, interrupts, context }: Check,
+  place: ParityPlace,
+  { interrupts, context }: Check,
   fabric: Loaded<FabricDocument>,
   plans: readonly PlannedPair[],
-  confirm?: string,
 ): Promise<FinishedRun[]> {
   const runs: FinishedRun[] = [];
   for (const { pinned, seed } of plans) {
     if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
-    const run = await startRun(client, pinned, { document: fabric }, seed, { confirm });
-    const code = await follow(client, run, interrupts, context);
-    if (code !== EXIT.passed && code !== EXIT.failed && code !== EXIT.inconclusive) {
+    const run = await place.run(pinned, fabric, seed);
+    const { exitCode } = run;
+    if (exitCode !== EXIT.passed && exitCode !== EXIT.failed && exitCode !== EXIT.inconclusive) {
       context.note(`nothing is compared; look at it with: ${context.command(`runs show ${run.id}`)}`);
-      throw new InterruptedError(code);
+      throw new InterruptedError(exitCode);
     }
-    runs.push({ id: run.id, scorecard: await client.json('GET', `/v1/runs/${run.id}/scorecard`) });
+    runs.push(run);
   }
   return runs;
 }
