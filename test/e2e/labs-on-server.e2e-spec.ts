@@ -3,10 +3,14 @@
  * Where there can be no lab, the reason comes back the same way.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { downOnServer, upOnServer } from '../../src/cli/client/labs.js';
 import { ApiClient } from '../../src/cli/client/api-client.js';
 import { EnvironmentError } from '../../src/core/problem.js';
-import { fabricDocument, type Json } from '../support/definitions.js';
+import { Cli } from '../support/cli.js';
+import { fabricDocument, yamlOf, type Json } from '../support/definitions.js';
 import { labName, whyNoLab } from '../support/linux-lab.js';
 import { queueBackends } from '../support/queue-backends.js';
 import { startService, type TestService } from '../support/service.js';
@@ -73,5 +77,27 @@ describe('a lab on the machine of the server', () => {
     expect(await downOnServer(client, name)).toMatchObject({ namespaces: expect.any(Array) });
     expect((await service.client.get(`/v1/fabrics/${name}/lab`)).body).toMatchObject({ state: 'down' });
     expect((await service.client.get(`/v1/fabrics/${name}`)).status).toBe(200);
+  });
+
+  it('is built and removed there by the commands, too; or they say why it can not be', async () => {
+    const name = labName();
+    const folder = mkdtempSync(join(tmpdir(), 'fabricdrill-labs-'));
+    writeFileSync(join(folder, 'lab.yaml'), yamlOf(labDocument(name)));
+    const cli = Cli.compile({ FABRICDRILL_URL: service.url });
+    try {
+      const up = await cli.run(['fabrics', 'up', 'lab.yaml'], folder);
+      const { body } = await service.client.get(`/v1/fabrics/${name}/lab`);
+      if (why !== undefined) {
+        expect([up.exitCode, body.state]).toEqual([3, 'failed']);
+        expect(up.stderr).toContain(body.reason);
+        return;
+      }
+      expect([up.exitCode, up.stderr, body.state]).toEqual([0, expect.any(String), 'up']);
+      expect((await cli.run(['fabrics', 'down', name], folder)).exitCode).toBe(0);
+      expect((await service.client.get(`/v1/fabrics/${name}/lab`)).body).toMatchObject({ state: 'down' });
+    } finally {
+      cli.remove();
+      rmSync(folder, { recursive: true });
+    }
   });
 });
