@@ -67,12 +67,15 @@ export function answerFound(
   return `${sentences[0]}${notDevice}`;
 }
 
-export function answerNone(context: Context, coverage: Coverage): string {
+/** @param odd how many things stood out and cost nothing */
+export function answerNone(context: Context, coverage: Coverage, odd: number): string {
   const { links } = context.topology;
-  return (
-    `No fault found. ${percent(coverage.links)} of the ${links.length} links were watched from end to end between ` +
-    `${time(context.window.fromNs)} s and ${time(context.window.toNs)} s; their ports stayed up and no bytes went missing on them.`
-  );
+  const watched =
+    `${percent(coverage.links)} of the ${links.length} links were watched from end to end between ` +
+    `${time(context.window.fromNs)} s and ${time(context.window.toNs)} s`;
+  return odd === 0
+    ? `No fault found. ${watched}; their ports stayed up and no bytes went missing on them.`
+    : `No fault found that cost a job anything. ${watched}; what stood out there is told as odd.`;
 }
 
 function signClause(sign: LossSign): string {

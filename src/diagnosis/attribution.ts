@@ -2,14 +2,21 @@
  * Whose fault the lost GPU time is: each slow interval goes to the culprits that were at work when it was lost.
  *
  * Slow steps that follow each other are one run, so that after-effects (retransmission timers, a late failback) stay
- * with their cause; a step that ended before the onset is nobody's. When several culprits share a run they split it
- * by the time they overlap with it, culprits on the job's own paths counting ten times as much.
+ * with their cause; a step that ended before the onset is nobody's. Only those on a possible way of the job's flows, or
+ * hosts of its ranks, are asked, and nobody is blamed for much more than its own evidence can have cost (cost.ts). Where
+ * several were at work, one that was there before the others keeps to what it costs when it is alone; the rest is
+ * split by the time for which they overlap with the run. A job whose flows only meet those of one that crosses the
+ * culprit counts a tenth, and only while that one is late itself.
  */
-import type { Context, Interval } from './series/context.js';
+import { ownLossNs, toldLossNs } from './cost.js';
+import type { Explanation } from './explanation.js';
 import { AFTER_STEPS } from './features/jobs/job-loss.js';
 import type { JobLoss, LossInterval } from './features/jobs/job-loss.js';
-import { hostPortsBelow, jobUses } from './features/links/reach.js';
-import type { Explanation } from './explanation.js';
+import { waysOf } from './paths.js';
+import type { Way } from './paths.js';
+import { overlaps } from './series/context.js';
+import type { Context, Interval } from './series/context.js';
+import { cutOut, union } from './series/samples.js';
 
 export interface Attribution {
   /** Share of all GPU time lost, per culprit; null when nothing was lost or steps are not known. */
@@ -25,6 +32,8 @@ export interface Attribution {
 }
 
 const OFF_PATH_WEIGHT = 0.1;
+/** Alone for so many steps of a job, a culprit shows what it costs by itself. */
+const FEWEST_ALONE_STEPS = 5;
 
 export function attribute(
   context: Context,
@@ -37,11 +46,20 @@ export function attribute(
   const gpuNs = known.reduce((sum, loss) => sum + loss.gpus * windowNs, 0);
   const blamed = culprits.map(() => 0);
   const affected: JobLoss[][] = culprits.map(() => []);
-  const below = culprits.map((culprit) => hostPortsOf(context, culprit));
+  const ways = culprits.map((culprit) => waysOf(context, culprit));
   for (const loss of known) {
-    const onPath = below.map((ports) => jobUses(context.topology, loss.job, ports));
-    const parts = splitLoss(context, culprits, loss, onPath);
-    parts.forEach((part, index) => {
+    const place = context.jobs.indexOf(loss.job);
+    const suspects = culprits.map((culprit, index): Suspect => ({
+      culprit,
+      way: ways[index][place],
+      toldNs: toldLossNs(context, culprit, loss),
+      until: {
+        fromNs: culprit.during.fromNs,
+        toNs: culprit.during.toNs + AFTER_STEPS * (loss.normalStepNs ?? 0),
+      },
+      onsetNs: culprit.onsetNs ?? context.window.fromNs,
+    }));
+    splitLoss(suspects, loss, losses).forEach((part, index) => {
       blamed[index] += part.lostNs * loss.gpus;
       if (part.lostNs > 0) affected[index].push(ownPart(loss, part));
     });
@@ -60,6 +78,17 @@ interface Part {
   losses: LossInterval[];
 }
 
+/** A culprit as one job sees it. */
+interface Suspect {
+  culprit: Explanation;
+  way: Way;
+  /** What it cost the job by its own evidence, ns. */
+  toldNs: number;
+  /** When it was at work, after-effects included. */
+  until: Interval;
+  onsetNs: number;
+}
+
 /** What one culprit did to a job, in the shape of the whole. */
 function ownPart(loss: JobLoss, { lostNs, losses }: Part): JobLoss {
   const died = losses.some(({ fromNs }) => fromNs === loss.diedNs);
@@ -76,45 +105,76 @@ function ownPart(loss: JobLoss, { lostNs, losses }: Part): JobLoss {
   };
 }
 
-function hostPortsOf(context: Context, { nic, device, links, reach }: Explanation): Set<number> {
-  const { topology } = context;
-  if (reach !== undefined) return new Set(reach);
-  if (nic !== undefined) return new Set(topology.nics[nic].ports);
-  if (device !== undefined) return hostPortsBelow(topology, device);
-  const [lower] = context.endsOf(topology.links[links[0]]);
-  // The lower end of a host's link is a port of its NIC, and no other port of that host uses the link.
-  if (topology.ports[lower].nic >= 0) return new Set([lower]);
-  return hostPortsBelow(topology, topology.ports[lower].device);
-}
-
-function splitLoss(
-  context: Context,
-  culprits: readonly Explanation[],
-  loss: JobLoss,
-  onPath: readonly boolean[],
-): Part[] {
-  const parts = culprits.map((): Part => ({ lostNs: 0, losses: [] }));
-  const graceNs = AFTER_STEPS * (loss.normalStepNs ?? 0);
+function splitLoss(suspects: readonly Suspect[], loss: JobLoss, all: readonly JobLoss[]): Part[] {
+  const parts = suspects.map((): Part => ({ lostNs: 0, losses: [] }));
+  const alone = suspects.map((_, index) => costAlone(suspects, index, loss));
   for (const run of runsOf(loss.losses)) {
     const whole: Interval = { fromNs: run[0].fromNs, toNs: run[run.length - 1].toNs };
-    const weights = culprits.map((culprit, index) => {
-      const shared = sharedNs(whole, { ...culprit.during, toNs: culprit.during.toNs + graceNs });
-      return shared * (onPath[index] ? 1 : OFF_PATH_WEIGHT);
-    });
+    const weights = suspects.map((suspect) => sharedNs(whole, suspect.until) * nearness(suspect, whole, all));
     for (const interval of run) {
-      const present = weights.map((weight, index) =>
-        interval.toNs > (culprits[index].onsetNs ?? context.window.fromNs) ? weight : 0,
-      );
-      const total = present.reduce((sum, weight) => sum + weight, 0);
-      if (total === 0) continue;
-      present.forEach((weight, index) => {
-        if (weight === 0) return;
-        parts[index].lostNs += (interval.lostNs * weight) / total;
+      const present = weights.map((weight, index) => (interval.toNs > suspects[index].onsetNs ? weight : 0));
+      const blame = blameOf(interval, present, suspects, alone);
+      blame.forEach((lostNs, index) => {
+        if (present[index] === 0) return;
+        parts[index].lostNs += lostNs;
         parts[index].losses.push(interval);
       });
     }
   }
+  parts.forEach((part, index) => (part.lostNs = ownLossNs(part.lostNs, suspects[index].toldNs)));
   return parts;
+}
+
+/** How much a suspect counts for what a job lost in a run of slow steps. */
+function nearness({ way, toldNs }: Suspect, run: Interval, all: readonly JobLoss[]): number {
+  if (toldNs === 0) return 0;
+  if (way.crosses) return 1;
+  const isLateToo = way.meets.some((job) =>
+    all[job].losses.some((interval) => interval.lostNs > 0 && overlaps(interval, run)),
+  );
+  return isLateToo ? OFF_PATH_WEIGHT : 0;
+}
+
+/** What each loses of one slow interval: those who were there before keep to what they cost alone, others share the rest. */
+function blameOf(
+  interval: LossInterval,
+  present: readonly number[],
+  suspects: readonly Suspect[],
+  alone: readonly (number | null)[],
+): number[] {
+  const isPresent = (index: number): boolean => present[index] > 0;
+  const latestNs = Math.max(...suspects.flatMap(({ onsetNs }, index) => (isPresent(index) ? [onsetNs] : [])));
+  const tookNs = interval.toNs - interval.fromNs;
+  // what would have been lost anyway, while the job stood still for the others, is shared with them
+  const stopped = Math.min(1, Math.max(0, interval.lostNs / Math.max(1, tookNs)));
+  const expected = suspects.map(({ onsetNs, until }, index) =>
+    isPresent(index) && onsetNs < latestNs && sharedNs(interval, until) > 0
+      ? (alone[index] ?? NaN) * sharedNs(interval, until) * (1 - stopped / 2)
+      : NaN,
+  );
+  const isSteady = expected.map((ns) => !Number.isNaN(ns));
+  const steadyNs = expected.reduce((sum, ns) => sum + (Number.isNaN(ns) ? 0 : Math.max(0, ns)), 0);
+  const left = present.reduce((sum, weight, index) => sum + (isSteady[index] ? 0 : weight), 0);
+  const scale = steadyNs > interval.lostNs ? Math.max(0, interval.lostNs) / Math.max(1, steadyNs) : 1;
+  const restNs = interval.lostNs - steadyNs * scale;
+  return present.map((weight, index) => {
+    if (weight === 0) return 0;
+    return isSteady[index] ? Math.max(0, expected[index]) * scale : (restNs * weight) / left;
+  });
+}
+
+/** What a job loses in a part of the time in which one of several suspects is at work alone; null where that is too short. */
+function costAlone(suspects: readonly Suspect[], index: number, loss: JobLoss): number | null {
+  const others = suspects.filter((other, place) => place !== index && other.toldNs > 0);
+  if (others.length === 0) return null;
+  const free = cutOut([suspects[index].until], union(others.map(({ until }) => until)));
+  const freeNs = free.reduce((sum, { fromNs, toNs }) => sum + toNs - fromNs, 0);
+  if (freeNs < FEWEST_ALONE_STEPS * (loss.normalStepNs ?? Infinity)) return null;
+  const lostNs = loss.losses.reduce((sum, interval) => {
+    const part = free.reduce((ns, one) => ns + sharedNs(one, interval), 0);
+    return sum + (interval.lostNs * part) / Math.max(1, interval.toNs - interval.fromNs);
+  }, 0);
+  return Math.max(0, lostNs) / freeNs;
 }
 
 /** Losses that follow each other without a normal step in between. */

@@ -12,9 +12,9 @@ import { answerFound, answerNone, answerUnknown } from './answer.js';
 import { chainOf } from './chain.js';
 import { citations } from './citations.js';
 import { measureCoverage } from './coverage.js';
-import type { Coverage } from './coverage.js';
 import { seconds } from './series/change.js';
 import { alignedContext } from './features/bytes/clocks.js';
+import { overlaps } from './series/context.js';
 import type { Context } from './series/context.js';
 import type { DiagnosisInput } from './series/context.js';
 import { observeDevices } from './features/links/device-observation.js';
@@ -27,6 +27,7 @@ import { familyOf } from './hypotheses/catalog.js';
 import type { Observations } from './hypotheses/hypothesis.js';
 import { THRESHOLDS } from './likelihoods.js';
 import { rank } from './rank.js';
+import { costless, remarkOf } from './remarks.js';
 import { ruledOut } from './ruled-out.js';
 import { candidatesOf, lookAgain } from './second-look.js';
 import { plainVerdict } from './verdict.js';
@@ -34,6 +35,9 @@ import type { Culprit, Verdict } from './verdict.js';
 
 export type { DiagnosisInput } from './series/context.js';
 export type { Verdict } from './verdict.js';
+
+/** Retries and late polls that belong to what is over. */
+const AFTERMATH_NS = 3e9;
 
 /**
  * A verdict on the whole observed window; the same input gives the same bytes.
@@ -48,16 +52,43 @@ export function diagnose(input: DiagnosisInput, working: () => void = () => unde
   };
   const candidates = candidatesOf(context, working);
   const { culprits: named, rejected } = rank(candidates);
-  const culprits = lookAgain(context, named, candidates, working);
+  const looked = lookAgain(context, named, candidates, working);
+  const weighed = weigh(context, looked, working);
+  const remarks = weighed.odd.map((culprit) => remarkOf(context, culprit));
+  working();
+  const verdict =
+    weighed.culprits.length > 0
+      ? found(context, observations, weighed.culprits, weighed.attribution)
+      : notFound(context, observations, weighed, rejected);
+  return { ...verdict, remarks, notes: context.notes() };
+}
+
+interface Weighed {
+  culprits: readonly Explanation[];
+  /** Those that cost nothing. */
+  odd: readonly Explanation[];
+  /** Of the culprits. */
+  attribution: Attribution;
+}
+
+/** Blames by cost: who cost nothing is no culprit, and the rest is weighed without it. */
+function weigh(context: Context, all: readonly Explanation[], working: () => void): Weighed {
   const losses = observeJobLosses(
     context,
-    culprits.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),
+    all.map(({ onsetNs, during }) => ({ fromNs: onsetNs ?? context.window.fromNs, toNs: during.toNs })),
   );
   working();
-  const attribution = attribute(context, culprits, losses);
+  const attribution = attribute(context, all, losses);
   working();
-  if (culprits.length > 0) return found(context, observations, culprits, attribution);
-  return notFound(context, measureCoverage(context, observations.links), attribution, rejected);
+  const isOdd = costless(context, all, losses, attribution);
+  const odd = all.filter((_, index) => isOdd[index]);
+  if (odd.length === 0) return { culprits: all, odd, attribution };
+  const rest = weigh(
+    context,
+    all.filter((_, index) => !isOdd[index]),
+    working,
+  );
+  return { ...rest, odd: [...odd, ...rest.odd] };
 }
 
 function found(
@@ -109,18 +140,22 @@ function byWeight(culprits: readonly Explanation[], attribution: Attribution) {
 
 function notFound(
   context: Context,
-  coverage: Coverage,
-  attribution: Attribution,
+  observations: Observations,
+  { attribution, odd }: Weighed,
   suspects: readonly Explanation[],
 ): Verdict {
+  const coverage = measureCoverage(context, observations.links);
   const seen = coverage.links >= THRESHOLDS.coverage && coverage.jobs;
   const unexplained = (attribution.lossRatio ?? 0) > THRESHOLDS.unexplainedLoss;
   const suspected = suspects.some(({ probability }) => probability >= THRESHOLDS.suspect);
-  const signs = observeLossSigns(context);
+  // what odd things let be felt is explained by them, and cost nothing
+  const signs = observeLossSigns(context).filter(
+    (sign) => !odd.some(({ during }) => overlaps({ ...during, toNs: during.toNs + AFTERMATH_NS }, sign)),
+  );
   const healthy = seen && !unexplained && !suspected && signs.length === 0;
   if (healthy) {
-    const firstLine = firstLineNone(coverage, suspects[0]?.probability ?? 0, 0);
-    return { ...plainVerdict([], false, answerNone(context, coverage)), firstLine };
+    const firstLine = firstLineNone(coverage, suspects[0]?.probability ?? 0, odd.length);
+    return { ...plainVerdict([], false, answerNone(context, coverage, odd.length)), firstLine };
   }
   const firstLine = firstLineUnknown(context, attribution, suspects);
   return {

@@ -9,6 +9,7 @@ import { EvidenceIndex } from '../../model/telemetry/series.js';
 import type { Evidence, Series } from '../../model/telemetry/series.js';
 import type { Link, Topology } from '../../model/topology/model.js';
 import type { Job } from '../../model/workload/job.js';
+import { Admission } from './admission.js';
 import { QueueTable, SeriesTable } from './series-table.js';
 
 export interface DiagnosisInput {
@@ -34,6 +35,8 @@ export class Context {
   private readonly nics: SeriesTable;
   private readonly devices: SeriesTable;
   private readonly queues: QueueTable;
+  private readonly admission: Admission;
+  private readonly admitted = new Map<string, readonly Series[]>();
 
   /** @param clockSlackNs by how much the clocks of two devices may differ (clocks.ts) */
   constructor(
@@ -46,6 +49,7 @@ export class Context {
     this.evidence = evidence;
     this.window = { fromNs: evidence.fromNs, toNs: evidence.toNs };
     this.index = new EvidenceIndex(evidence);
+    this.admission = new Admission(evidence);
     this.ports = new SeriesTable(
       this.index,
       topology.ports.map(({ name }) => portId(name)),
@@ -68,27 +72,41 @@ export class Context {
   }
 
   read(metric: MetricName, element: string): Series | undefined {
-    return this.index.get(metric, element);
+    return this.admit(this.index.get(metric, element));
   }
 
   all(metric: MetricName): readonly Series[] {
-    return this.index.all(metric);
+    let known = this.admitted.get(metric);
+    if (known === undefined) {
+      known = this.index.all(metric).map((series) => this.admission.admit(series));
+      this.admitted.set(metric, known);
+    }
+    return known;
   }
 
   readPort(metric: MetricName, port: number): Series | undefined {
-    return this.ports.get(metric, port);
+    return this.admit(this.ports.get(metric, port));
   }
 
   readNic(metric: MetricName, nic: number): Series | undefined {
-    return this.nics.get(metric, nic);
+    return this.admit(this.nics.get(metric, nic));
   }
 
   readQueue(metric: MetricName, port: number, priority: number): Series | undefined {
-    return this.queues.get(metric, port, priority);
+    return this.admit(this.queues.get(metric, port, priority));
   }
 
   readDevice(metric: MetricName, device: number): Series | undefined {
-    return this.devices.get(metric, device);
+    return this.admit(this.devices.get(metric, device));
+  }
+
+  /** What of the evidence was no reading, as far as it was looked at. */
+  notes(): string[] {
+    return this.admission.notes();
+  }
+
+  private admit(series: Series | undefined): Series | undefined {
+    return series === undefined ? undefined : this.admission.admit(series);
   }
 
   /** Traffic classes of which a queue metric is told, in rising order. */

@@ -12,7 +12,7 @@ import type { Evidence, Series } from '../../model/telemetry/series.js';
 import { peerPort } from '../../model/topology/model.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Job } from '../../model/workload/job.js';
-import type { DiagnosisInput } from '../index.js';
+import type { DiagnosisInput, Verdict } from '../index.js';
 
 const SECOND = 1e9;
 const TICK_NS = 0.1 * SECOND;
@@ -251,3 +251,7 @@ export function withoutSamples(
   };
   return { ...input, evidence };
 }
+
+/** Elements that a verdict tells of: culprits, then what is odd and cost nothing. */
+export const toldOf = ({ culprits, remarks = [] }: Verdict): string[] =>
+  [...culprits, ...remarks].map(({ element }) => element.id);
