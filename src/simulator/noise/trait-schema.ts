@@ -53,5 +53,19 @@ export const traitSchema = z
     if (gpu !== undefined && definition.gpu !== true) issue('gpu', `${name} is not a trait of one GPU`);
   });
 
-export const traitsSchema = z.array(traitSchema).default([]);
+export const traitsSchema = z
+  .array(traitSchema)
+  .superRefine((entries, context) => {
+    const first = new Map<string, number>();
+    entries.forEach(({ element, gpu, trait }, index) => {
+      const key = JSON.stringify([element, gpu, trait]);
+      const earlier = first.get(key);
+      if (earlier === undefined) first.set(key, index);
+      else {
+        const message = `${trait} of the same elements is stated twice, here and in traits/${earlier}; state it once`;
+        context.addIssue({ code: 'custom', path: [index, 'trait'], message });
+      }
+    });
+  })
+  .default([]);
 export type StatedTraits = z.output<typeof traitsSchema>;

@@ -136,6 +136,10 @@ describe('stated traits', () => {
   });
 
   it('are refused twice', () => {
+    expect(traitsSchema.safeParse([slowHost, slowHost]).error?.issues[0]).toMatchObject({
+      path: [1, 'trait'],
+      message: expect.stringMatching(/stated twice, here and in traits\/0/),
+    });
     const twice = { ...slowHost, element: { type: 'device', tier: 'host', mode: 'all' } };
     expect(() => flowSimulator(spec('quiet', { traits: [slowHost, twice] }))).toThrow(
       /computeFactor of device:host-2 is stated twice, here and in traits\/0/,
