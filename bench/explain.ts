@@ -9,7 +9,13 @@ import { caseOf } from './explain/corpus/case.js';
 import { computeTimeRows, COMPUTE_CASES } from './explain/compute-time.js';
 import { LAB_NAMES, labOutcome } from './explain/lab/lab-rows.js';
 import type { CaseResult } from './explain/measure-case.js';
-import { measureCases } from './explain/pool.js';
+import {
+  ALL_PERTURBATIONS,
+  perturbationRows,
+  perturbationsIn,
+  perturbationTable,
+} from './explain/perturbations/rows.js';
+import { measureCases, measurePerturbed } from './explain/pool.js';
 import { reportOf } from './explain/report.js';
 import {
   caseRows,
@@ -24,7 +30,10 @@ import { purposeOfAll } from './explain/corpus/seeds.js';
 import { unmeasured } from './row.js';
 
 export interface ExplainBenchOptions {
-  /** Case names (`link-down-cut-10001`), the computations to be timed, or `lab`; all seeds and the small one when empty. */
+  /**
+   * Case names (`link-down-cut-10001`), the computations to be timed, `lab`, or `perturbations` and names of such; all
+   * seeds and the small computation when empty.
+   */
   only?: readonly string[];
   seeds: readonly number[];
   onCase?: (name: string) => void;
@@ -45,9 +54,18 @@ export async function runExplainBench({
     else if (index % PROGRESS_EVERY === 0) onCase?.(`case ${index + 1} of ${chosen.length}`);
   });
   const labs = only.filter((name) => LAB_NAMES.includes(name));
+  const perturbations = perturbationsIn(only);
+  const perturbed = await measurePerturbed(
+    perturbations.length === 0 ? [] : seeds,
+    perturbations,
+    (_, index) => {
+      if (index % PROGRESS_EVERY === 0) onCase?.(`perturbed case ${index + 1} of ${seeds.length}`);
+    },
+  );
   const missing = only.filter(
     (name) =>
-      !timed.includes(name) && !labs.includes(name) && !results.some((result) => result.name === name),
+      ![...timed, ...labs, ...perturbations, ALL_PERTURBATIONS].includes(name) &&
+      !results.some((result) => result.name === name),
   );
   const summary = results.length > 0 ? explainRows(results) : [];
   const each = caseRows(results);
@@ -55,9 +73,20 @@ export async function runExplainBench({
   const lab = await labOutcome(labs, only.length === 0, seeds, onCase);
   const none = missing.map((name) => unmeasured(name, 'top1', 'share', 'no such case among these seeds'));
   return {
-    rows: [...(only.length === 0 ? [] : each), ...summary, ...times, ...lab.rows, ...none],
+    rows: [
+      ...(only.length === 0 ? [] : each),
+      ...summary,
+      ...perturbationRows(perturbed, perturbations),
+      ...times,
+      ...lab.rows,
+      ...none,
+    ],
     details: only.length === 0 ? each : [],
-    sections: [...(results.length > 0 ? reportOf(results) : []), ...lab.sections],
+    sections: [
+      ...(results.length > 0 ? reportOf(results) : []),
+      ...(perturbations.length > 0 ? [perturbationTable(perturbed, perturbations)] : []),
+      ...lab.sections,
+    ],
     extra: { purpose, cases: results.map(published) },
     failures: failuresOf(results),
   };

@@ -7,23 +7,42 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { CaseResult } from './measure-case.js';
+import type { Answers } from './perturbations/measure.js';
 
 const MOST_THREADS = 8;
 
-type Answer = { seed: number; result: CaseResult } | { seed: number; problem: unknown };
+/** What a thread is asked: a case as it is, or with each of some perturbations. */
+export interface Task {
+  seed: number;
+  perturbations?: readonly string[];
+}
+
+type Answer<Result> = { seed: number; result: Result } | { seed: number; problem: unknown };
+
+type OnCase = (seed: number, index: number) => void;
 
 /** @param onCase told when a case is handed out */
-export async function measureCases(
+export const measureCases = (seeds: readonly number[], onCase: OnCase): Promise<CaseResult[]> =>
+  onThreads<CaseResult>(seeds, (seed) => ({ seed }), onCase);
+
+export const measurePerturbed = (
   seeds: readonly number[],
-  onCase: (seed: number, index: number) => void,
-): Promise<CaseResult[]> {
-  const results = new Map<number, CaseResult>();
+  perturbations: readonly string[],
+  onCase: OnCase,
+): Promise<(Answers | null)[]> => onThreads(seeds, (seed) => ({ seed, perturbations }), onCase);
+
+async function onThreads<Result>(
+  seeds: readonly number[],
+  taskOf: (seed: number) => Task,
+  onCase: OnCase,
+): Promise<Result[]> {
+  const results = new Map<number, Result>();
   const threads = Math.min(MOST_THREADS, availableParallelism(), seeds.length);
   let next = 0;
   const handOut = (worker: Worker): boolean => {
     if (next >= seeds.length) return false;
     onCase(seeds[next], next);
-    worker.postMessage(seeds[next++]);
+    worker.postMessage(taskOf(seeds[next++]));
     return true;
   };
   await Promise.all(
@@ -31,7 +50,7 @@ export async function measureCases(
       const worker = new Worker(new URL('./worker.js', import.meta.url));
       try {
         await new Promise<void>((resolve, reject) => {
-          worker.on('message', (answer: Answer) => {
+          worker.on('message', (answer: Answer<Result>) => {
             if ('problem' in answer) return reject(caseProblem(answer.seed, answer.problem));
             results.set(answer.seed, answer.result);
             if (!handOut(worker)) resolve();

@@ -38,6 +38,12 @@ export interface Candidate {
   during: Interval;
   /** When it began; null when it was there before the window, or can't be told. */
   onsetNs: number | null;
+  /** It stands out, and its own evidence says that nobody can have lost anything by it: a remark, and no suspect. */
+  harmless?: true;
   /** Since when its own series differ, where that is before the time that it is blamed for. */
   changedNs?: number;
 }
+
+/** Those that can have cost somebody something; the others stand beside, and compete with nobody. */
+export const suspects = (candidates: readonly Candidate[]): Candidate[] =>
+  candidates.filter(({ harmless }) => harmless !== true);

@@ -9,6 +9,7 @@ import { firstLineFound, firstLineNone, firstLineUnknown } from './first-line.js
 import { attribute } from './attribution.js';
 import type { Attribution } from './attribution.js';
 import { answerFound, answerNone, answerUnknown } from './answer.js';
+import { suspects } from './candidate.js';
 import { chainOf } from './chain.js';
 import { citations } from './citations.js';
 import { measureCoverage } from './coverage.js';
@@ -50,11 +51,13 @@ export function diagnose(input: DiagnosisInput, working: () => void = () => unde
     devices: context.once(observeDevices),
     links: context.once(observeAllLinks),
   };
-  const candidates = candidatesOf(context, working);
+  const all = candidatesOf(context, working);
+  const candidates = suspects(all);
   const { culprits: named, rejected } = rank(candidates);
   const looked = lookAgain(context, named, candidates, working);
   const weighed = weigh(context, looked, working);
-  const remarks = weighed.odd.map((culprit) => remarkOf(context, culprit));
+  const harmless = rank(all.filter((one) => one.harmless === true)).culprits;
+  const remarks = [...weighed.odd, ...harmless].map((culprit) => remarkOf(context, culprit));
   working();
   const verdict =
     weighed.culprits.length > 0

@@ -234,9 +234,9 @@ export const LIKELIHOODS = likelihood({
     ...oneWay(0.9),
     ...optic(0.3),
   },
-  /** The liveness session fails while both ports stay up. */
+  /** The liveness session fails while both ports stay up; sessions in software do it once in some hundred days. */
   'session-lost-while-up': {
-    noFault: 1e-6,
+    noFault: 5e-6,
     ...down(0.02),
     ...flap(0.05),
     ...dead(0.02),
@@ -249,7 +249,7 @@ export const LIKELIHOODS = likelihood({
     ...down(0.7),
     ...flap(0.7),
     ...dead(0.7),
-    ...oneWay(0.9),
+    ...oneWay(0.995),
     ...optic(0.6),
   },
   /** The receiver corrects far more bits than other ports do; a link may err long before anything is lost. */

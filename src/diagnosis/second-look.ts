@@ -13,6 +13,7 @@ import type { Interval } from './series/context.js';
 import { observeAllLinks } from './features/links/link-observation.js';
 import type { Explanation } from './explanation.js';
 import { FAMILIES } from './hypotheses/catalog.js';
+import { suspects } from './candidate.js';
 import type { Candidate, Unit } from './candidate.js';
 import { rank } from './rank.js';
 
@@ -85,7 +86,7 @@ function judged(
 ): Explanation | undefined {
   const { topology, jobs, evidence, clockSlackNs } = context;
   const part = new Context({ topology, jobs, evidence: windowOf(evidence, fromNs, toNs) }, clockSlackNs);
-  return rank(candidatesOf(part, working)).culprits.find(
+  return rank(suspects(candidatesOf(part, working))).culprits.find(
     ({ covers }) => covers.length === 1 && covers[0] === unit,
   );
 }

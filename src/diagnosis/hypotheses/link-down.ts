@@ -8,6 +8,7 @@ import { elementRef } from '../../core/elements.js';
 import type { Context, Interval } from '../series/context.js';
 import { observeAllLinks } from '../features/links/link-observation.js';
 import type { LinkObservation } from '../features/links/link-observation.js';
+import { carriesNothing } from '../features/links/idle-links.js';
 import { stallOnsetNs } from '../features/links/stall.js';
 import { outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
@@ -89,6 +90,7 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
       findings,
       during,
       onsetNs,
+      ...(carriesNothing(context, observation, during) ? { harmless: true } : {}),
     }));
   });
 }

@@ -15,7 +15,9 @@ import {
 import type { EndObservation, LinkObservation } from '../features/links/link-observation.js';
 import { observeLight, observeSignals } from '../features/links/signal.js';
 import type { Light } from '../features/links/signal.js';
-import { freshCount, freshSamples, rises, samplesWithin, union } from '../series/samples.js';
+import { freshCount, freshSamples, gainWithin, rises, samplesWithin } from '../series/samples.js';
+import type { Increment } from '../series/samples.js';
+import { poissonMaximum } from '../series/statistics.js';
 import { stallUnderWayNs } from '../features/links/stall.js';
 import type { Nic } from '../../model/topology/model.js';
 import { outcome } from './hypothesis.js';
@@ -241,28 +243,61 @@ const RETRANSMISSIONS = [
 /** NICs are polled apart from switches; what they count in this time belongs together. */
 const POLLS_APART_NS = 1e9;
 
+/** A full QP timeout may pass before the first repeat (4.3 s with NCCL's usual 20, and twice that). */
+const LATEST_REPEAT_NS = 10e9;
+/** Less time before tells no background. */
+const LEAST_PAST_NS = 5e9;
+/** Chance that more repeats than these are background. */
+const CHANCE = 0.01;
+
 /**
  * Loss on a host's link makes the host's own NIC repeat, since data or its ACKs are lost; loss between switches may
- * hit any NIC. Null when none of them was read.
+ * hit any NIC. More than the trickle before is asked for. Null when some NIC was not read, the repeat may still come, or
+ * the link had nothing to lose.
  */
 function sendersRetransmit(context: Context, observation: LinkObservation): boolean | null {
-  const { topology } = context;
+  const { topology, window } = context;
   const first = firstSign(context, observation);
-  const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
   if (first === null) return null;
-  const repeated = own.length > 0 ? ofNics(context, own) : context.once(ofAllNics);
+  const own = observation.ends.flatMap((end) => topology.nics[topology.ports[end.port].nic] ?? []);
+  const { steps, isWhole } = own.length > 0 ? repeatsOf(context, own) : context.once(allRepeats);
   const around = { fromNs: first.fromNs - POLLS_APART_NS, toNs: first.toNs + POLLS_APART_NS };
-  return repeated === null ? null : repeated.some((step) => overlaps(step, around));
+  const before = { fromNs: window.fromNs, toNs: around.fromNs };
+  const pastNs = before.toNs - before.fromNs;
+  const trickle = pastNs < LEAST_PAST_NS ? 0 : gainIn(steps, before) / pastNs;
+  const usual = poissonMaximum(trickle * (around.toNs - around.fromNs), 1, CHANCE);
+  if (gainIn(steps, around) > usual) return true;
+  const late = { fromNs: around.toNs, toNs: around.toNs + LATEST_REPEAT_NS };
+  const isOpen = gainIn(steps, late) > poissonMaximum(trickle * LATEST_REPEAT_NS, 1, CHANCE);
+  return isOpen || !isWhole || !sendsWithin(context, observation, around) ? null : false;
 }
 
-const ofAllNics = (context: Context): Interval[] | null => ofNics(context, context.topology.nics);
-
-/** When any of some NICs repeated a packet, in time order and without overlap; null when none of them was read. */
-function ofNics(context: Context, nics: readonly Nic[]): Interval[] | null {
-  const series = nics.flatMap(({ index }) => RETRANSMISSIONS.map((metric) => context.readNic(metric, index)));
-  if (series.every((one) => freshCount(one) < 2)) return null;
-  return union(series.flatMap((one) => rises(one)));
+interface Repeats {
+  steps: readonly Increment[];
+  /** All of the NICs were read. */
+  isWhole: boolean;
 }
+
+const allRepeats = (context: Context): Repeats => repeatsOf(context, context.topology.nics);
+
+/** When some NICs repeated packets. */
+function repeatsOf(context: Context, nics: readonly Nic[]): Repeats {
+  const ofNic = nics.map(({ index }) => RETRANSMISSIONS.map((metric) => context.readNic(metric, index)));
+  return {
+    steps: ofNic.flatMap((series) => series.flatMap((one) => rises(one))),
+    isWhole: ofNic.every((series) => series.some((one) => freshCount(one) > 1)),
+  };
+}
+
+const gainIn = (steps: readonly Increment[], during: Interval): number =>
+  steps.reduce((sum, step) => (overlaps(step, during) ? sum + step.gain : sum), 0);
+
+/** Whether an end sent anything about then; what was not read may have. */
+const sendsWithin = (context: Context, { ends }: LinkObservation, during: Interval): boolean =>
+  ends.some(({ port }) => {
+    const series = context.readPort('port_tx_bytes', port);
+    return freshCount(series) < 2 || gainWithin(series, during) > 0;
+  });
 
 /** The stretch in which the link first showed that anything was wrong. */
 function firstSign(context: Context, observation: LinkObservation): Interval | null {

@@ -9,6 +9,7 @@ import { elementName, elementRef, portId } from '../../core/elements.js';
 import type { Direction } from '../../model/telemetry/vocabulary.js';
 import { overlaps } from '../series/context.js';
 import type { Context, Interval } from '../series/context.js';
+import { carriesNothing } from '../features/links/idle-links.js';
 import { observeAllLinks } from '../features/links/link-observation.js';
 import type { LinkObservation } from '../features/links/link-observation.js';
 import { stallOnsetNs, stallUnderWayNs } from '../features/links/stall.js';
@@ -56,7 +57,10 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
       ...(stall === null ? [] : [{ fromNs: stall.fromNs, toNs: stall.fromNs }]),
     ];
     const during = suffering(context, observation, [...sessions, ...(stall === null ? [] : [stall])]);
+    // a session that bounces over a link that nobody needs
+    const isIdle = !vanished && stall === null && carriesNothing(context, observation, during);
     return ([0, 1] as const).map((sender): Candidate => ({
+      ...(isIdle ? { harmless: true } : {}),
       hypothesis: 'one-way-loss/unknown',
       element: elementRef(observation.link.id),
       direction: portId(context.portName(observation.ends[sender].port)) as Direction,

@@ -17,7 +17,7 @@ import { observeSignals } from '../features/links/signal.js';
 import type { SignalObservation } from '../features/links/signal.js';
 import { countPresent, outcomeOf } from '../explanation.js';
 import type { Explanation } from '../explanation.js';
-import type { Hypothesis } from '../likelihoods.js';
+import type { Hypothesis, Signature } from '../likelihoods.js';
 import type { ChainStep } from '../verdict.js';
 import { since, until } from '../wording.js';
 import type { Candidate, Finding } from '../candidate.js';
@@ -31,12 +31,16 @@ export const opticError: Family = {
   cause: (context, culprit) => {
     const worst = Math.max(
       ...errors(context, culprit)
-        .map(({ signal }) => signal.worstBer)
+        .map(({ signal }) => signal.odd?.worstBer ?? signal.worstBer)
         .filter(Number.isFinite),
     );
     const ratio = Number.isFinite(worst)
       ? ` (up to ${worst.toExponential(1)} wrong bits before correction)`
       : '';
+    if (culprit.harmless === true) {
+      const than = culprit.onsetNs === null ? 'other ports do' : 'before';
+      return `corrected far more bits of what ${elementName(culprit.direction)} sent than ${than}${ratio} from ${since(culprit)} ${until(context, culprit)}`;
+    }
     const what =
       culprit.direction === 'both'
         ? 'damaged what it carried'
@@ -76,6 +80,7 @@ function hypothesise(context: Context, { links }: Observations): Candidate[] {
     return [
       ...directed(context, observation, 0, there),
       ...directed(context, observation, 1, back),
+      ...([0, 1] as const).flatMap((sender) => odd(context, observation, sender)),
       ...(there.during !== null && back.during !== null && overlaps(there.during, back.during)
         ? bothWays(context, observation, there, back)
         : []),
@@ -122,6 +127,23 @@ function directed(
     onsetNs,
   }));
 }
+
+/** More bits to correct than ever before, and all of them corrected. */
+function odd(context: Context, observation: LinkObservation, sender: 0 | 1): Candidate[] {
+  const during = context.once(observeSignals)[observation.ends[1 - sender].port].odd;
+  if (during === null) return [];
+  const onsetNs = during.fromNs <= context.window.fromNs ? null : during.fromNs;
+  return directed(context, observation, sender, { during, onsetNs }).map((candidate): Candidate => ({
+    ...candidate,
+    harmless: true,
+    findings: [
+      { signature: 'errors-received', outcome: 'present' },
+      ...candidate.findings.filter(({ signature }) => LIGHT.has(signature)),
+    ],
+  }));
+}
+
+const LIGHT = new Set<Signature>(['light-lost-on-the-way', 'laser-weak']);
 
 const BACK = '-back';
 
@@ -176,7 +198,7 @@ const errors = (context: Context, { links }: Explanation): Erring[] =>
   context
     .endsOf(context.topology.links[links[0]])
     .map((port) => ({ port, signal: context.once(observeSignals)[port] }))
-    .filter(({ signal }) => signal.during !== null);
+    .filter(({ signal }) => signal.during !== null || signal.odd !== null);
 
 function steps(context: Context, culprit: Explanation): ChainStep[] {
   const damage = errors(context, culprit).map(({ port, signal }): ChainStep => {

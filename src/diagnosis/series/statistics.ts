@@ -44,6 +44,21 @@ export function robustSpread(values: ArrayLike<number>): number {
   return 1.4826 * median(distances);
 }
 
+/** About the greatest of so many standard normal numbers: what the best of that many peers reaches by chance. */
+export const expectedMaximum = (count: number): number => Math.sqrt(2 * Math.log(Math.max(2, count)));
+
+/** The least count that so many tries of a Poisson variable exceed with a chance below `chance`. */
+export function poissonMaximum(mean: number, tries: number, chance: number): number {
+  let term = Math.exp(-mean);
+  let above = 1 - term;
+  let count = 0;
+  while (tries * above > chance && count < 1e4) {
+    term *= mean / ++count;
+    above -= term;
+  }
+  return count;
+}
+
 /** `log(Σ exp(x))` without overflow; -Infinity for an empty list. */
 export function logSumExp(values: readonly number[]): number {
   const largest = Math.max(-Infinity, ...values);

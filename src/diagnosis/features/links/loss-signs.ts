@@ -3,7 +3,7 @@
  *
  * Byte counters polled apart hide short losses, yet transport and training feel them: a NIC waits in vain for an
  * acknowledgement, a connection stands still, one step takes many times as long. Each sign is read by itself and not as
- * a share of the window, so that a longer run hides none. A handful of repeated packets that nothing else felt is what
+ * a share of the window, so that a longer run hides none. Packets repeated here and there that nothing else felt are what
  * wires do, and a step that was long in computing is work: neither is a sign. Congestion that only slows is not looked
  * for here.
  */
@@ -13,7 +13,7 @@ import type { Job } from '../../../model/workload/job.js';
 import type { Context, Interval } from '../../series/context.js';
 import { isHeavier, nothingMoved, timedSteps } from '../jobs/quiet-step.js';
 import { increments, rises } from '../../series/samples.js';
-import { median, robustSpread } from '../../series/statistics.js';
+import { median, poissonMaximum, robustSpread, sumOfSmallest } from '../../series/statistics.js';
 
 export type LossSign = Interval &
   (
@@ -33,14 +33,19 @@ const LEAST_STALL_S = 0.1;
 /** A step is far out when it takes so many times the usual one. */
 const FAR_STEP = 5;
 const SPREADS = 10;
-/** So many repeats of all NICs in a window are nothing, where nothing else moved. */
+/** So many repeats of all NICs in a second are nothing, where nothing else moved, whatever is usual. */
 const MOST_STRAY = 3;
+const SECOND_NS = 1e9;
+/** Chance that the busiest second of a window has more repeats than a steady trickle explains. */
+const CHANCE = 0.01;
+/** Share of seconds that tell what is usual: a burst is none of them. */
+const USUAL_SHARE = 0.9;
 
 /** The worst sign of each sort, in the order in which one would believe them; empty when all is quiet. */
 export function observeLossSigns(context: Context): LossSign[] {
   const felt = [...worst(stallSigns(context)), ...worst(stepSigns(context))];
   const counted = counterSigns(context);
-  const stray = felt.length === 0 && counted.every(isStray);
+  const stray = felt.length === 0 && counted.every((sign) => isStray(context, sign));
   return stray ? [] : [...counted, ...felt];
 }
 
@@ -96,9 +101,23 @@ const vouchedFor = (context: Context, job: Job, step: Interval): boolean =>
     LEAST_STALL_S,
   );
 
-/** A few packets repeated in the whole fabric; a QP that gave up is never that. */
-const isStray = (sign: LossSign): boolean =>
-  sign.type === 'counter' && sign.metric !== 'nic_retries_exceeded' && sign.ofAll <= MOST_STRAY;
+/** A trickle over all NICs, and no burst in it; a QP that gave up is never that. */
+function isStray(context: Context, sign: LossSign): boolean {
+  if (sign.type !== 'counter' || sign.metric === 'nic_retries_exceeded') return false;
+  if (sign.ofAll <= MOST_STRAY) return true;
+  const { fromNs, toNs } = context.window;
+  const seconds = new Float64Array(Math.max(1, Math.ceil((toNs - fromNs) / SECOND_NS)));
+  for (const { index } of context.topology.nics) {
+    for (const rise of rises(context.readNic(sign.metric, index))) {
+      // by its middle: NICs are not polled together
+      const at = Math.floor(((rise.fromNs + rise.toNs) / 2 - fromNs) / SECOND_NS);
+      seconds[Math.min(seconds.length - 1, Math.max(0, at))] += rise.gain;
+    }
+  }
+  const usual = sumOfSmallest(seconds.slice(), seconds.length, Math.ceil(USUAL_SHARE * seconds.length));
+  const most = poissonMaximum(usual / (USUAL_SHARE * seconds.length), seconds.length, CHANCE);
+  return Math.max(...seconds) <= Math.max(MOST_STRAY, most);
+}
 
 const limitOf = (values: readonly number[]): number => median(values) + SPREADS * robustSpread(values);
 

@@ -5,6 +5,10 @@
  * codewords and damaged frames later (SONiC FEC BER and FLR designs). Light tells where it comes from: less at the
  * receiver with as much at the sender is lost on the way, less at the sender is its laser, unchanged at both is neither
  * (SONiC CMIS design). Modules differ by design, so light is compared with the same port's past.
+ *
+ * Healthy ports of one plant lie decades apart before FEC, and what FEC corrects hurts nobody. So a ratio stands out
+ * against the port's own past and its peers, not against a limit, and is trouble only where damage comes with it:
+ * codewords beyond correction, damaged frames, or a ratio that the code is not made for.
  */
 import type { MetricName } from '../../../model/telemetry/catalog.js';
 import type { Context, Interval } from '../../series/context.js';
@@ -20,16 +24,22 @@ import {
 import type { Column } from '../../series/samples.js';
 import { median, quantile, robustSpread } from '../../series/statistics.js';
 
-/** A link that corrects more than this is worth a look; healthy ones are reported from 1e-12 to 7e-10. */
-const LEAST_BER = 1e-7;
-/** How far it must stand out from the worst tenth of the fabric's ports. */
+/** How far a ratio must stand out from the port's own past, or where it was always so from the worst tenth of ports. */
 const STANDS_OUT = 30;
+/** The quieter polls of a port are its past, and what came before a rise. */
+const OWN_SHARE = 0.25;
+/** Where nothing was damaged, a single poll is not worth a remark. */
+const FEWEST_ODD_POLLS = 3;
+/** Fewer corrected bits in a second are chance: ratios are told in steps of one bit. */
+const FEWEST_BITS = 100;
+/** RS(544,514) over PAM4 is specified up to this ratio (IEEE 802.3bs, 120E and 121; OIF-CEI-56G). */
+const MOST_CORRECTABLE = 2.4e-4;
 /** Counters of damage whose rise is a sign; the second takes damaged frames of any origin. */
 const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors'] as const;
 type DamageMetric = (typeof DAMAGE_METRICS)[number];
 
 export interface SignalObservation {
-  /** Whether the ratio before FEC stands out, or FEC gives up again and again; null when no ratio was read. */
+  /** Whether a ratio that stands out did damage, or FEC gives up again and again; null when no ratio was read. */
   errs: boolean | null;
   /** Highest ratio that stands out; NaN without any, as where errors took the link down and left no ratio to read. */
   worstBer: number;
@@ -38,6 +48,12 @@ export interface SignalObservation {
   during: Interval | null;
   /** Within the polls around the first sign; null when it was there from the start. */
   onsetNs: number | null;
+  /** When the ratio was far above the port's own past and nothing was damaged; null when it was not. */
+  odd: Odd | null;
+}
+
+export interface Odd extends Interval {
+  worstBer: number;
 }
 
 /** Nearly all ports of a fabric. */
@@ -47,11 +63,13 @@ const HEALTHY: SignalObservation = {
   damage: { port_fec_uncorrected_codewords: false, port_rx_errors: false },
   during: null,
   onsetNs: null,
+  odd: null,
 };
 
 /** By port: what arrives there. */
 export function observeSignals(context: Context): SignalObservation[] {
-  const { ports } = context.topology;
+  const { topology } = context;
+  const { ports } = topology;
   const usual: number[] = [];
   /** By port; -Infinity where no ratio was read. */
   const worst = new Float64Array(ports.length).fill(-Infinity);
@@ -60,14 +78,32 @@ export function observeSignals(context: Context): SignalObservation[] {
     if (count > 0) usual.push(median(values));
     for (let at = 0; at < count; at++) if (values[at] > worst[index]) worst[index] = values[at];
   }
-  const limit = Math.max(LEAST_BER, usual.length === 0 ? 0 : STANDS_OUT * quantile(usual, 0.9));
-  return ports.map(({ index }) => {
+  const [middle, high] = [0.5, 0.9].map((share) => (usual.length === 0 ? 0 : quantile(usual, share)));
+  return ports.map(({ index, link }) => {
     const rises = DAMAGE_METRICS.map((metric) => damageOf(context, metric, index));
     const undamaged = rises.every((some) => some !== null && some.length === 0);
-    const isHealthy = undamaged && worst[index] >= 0 && worst[index] < limit;
-    return isHealthy ? HEALTHY : observeSignal(context, index, rises, limit);
+    const fewest = FEWEST_BITS / (1e9 * topology.links[link].rateGbps);
+    if (undamaged && worst[index] >= 0 && worst[index] < fewest) return HEALTHY;
+    const { count, values } = passingColumn(context.readPort('port_fec_pre_ber', index));
+    const own = count === 0 ? 0 : quantile(values.subarray(0, count), OWN_SHARE);
+    const limit = Math.max(fewest, high, STANDS_OUT * Math.min(Math.max(own, middle), high));
+    return undamaged && worst[index] >= 0 && worst[index] < Math.min(limit, MOST_CORRECTABLE)
+      ? calm(context, index, Math.max(fewest, STANDS_OUT * own))
+      : observeSignal(context, index, rises, limit);
   });
 }
+
+/** Nothing is damaged; a ratio that left its own past is worth a remark all the same. */
+function calm(context: Context, port: number, limit: number): SignalObservation {
+  const bad = badPolls(freshColumn(context.readPort('port_fec_pre_ber', port)), limit, context.window);
+  return bad.length < FEWEST_ODD_POLLS ? HEALTHY : { ...HEALTHY, odd: oddOf(bad) };
+}
+
+const oddOf = (bad: readonly BadPoll[]): Odd => ({
+  fromNs: bad[0].fromNs,
+  toNs: bad[bad.length - 1].toNs,
+  worstBer: Math.max(...bad.map(({ ratio }) => ratio)),
+});
 
 function observeSignal(
   context: Context,
@@ -77,23 +113,32 @@ function observeSignal(
 ): SignalObservation {
   const ratios = freshColumn(context.readPort('port_fec_pre_ber', port));
   const bad = badPolls(ratios, limit, context.window);
+  const worstBer = bad.length === 0 ? NaN : Math.max(...bad.map(({ ratio }) => ratio));
   const signs: Interval[] = [...bad, ...rises.flatMap((some) => some ?? [])];
   const first = signs.reduce<Interval | null>(
     (one, other) => (one === null || other.toNs < one.toNs ? other : one),
     null,
   );
   const during = first && { fromNs: first.fromNs, toNs: Math.max(...signs.map(({ toNs }) => toNs)) };
+  const hurts = worstBer >= MOST_CORRECTABLE || rises.some((some) => some !== null && some.length > 0);
+  if (!hurts) {
+    const odd = bad.length < FEWEST_ODD_POLLS ? null : oddOf(bad);
+    return { ...HEALTHY, errs: ratios.count > 0 ? false : null, damage: damages(rises), odd };
+  }
   return {
     errs: bad.length > 0 || steady(rises[0], ratios) || (wasRead(ratios, during) ? false : alone(rises)),
-    worstBer: bad.length === 0 ? NaN : Math.max(...bad.map(({ ratio }) => ratio)),
-    damage: {
-      port_fec_uncorrected_codewords: seen(rises[0]),
-      port_rx_errors: seen(rises[1]),
-    },
+    worstBer,
+    damage: damages(rises),
     during,
     onsetNs: first === null || first.fromNs <= context.window.fromNs ? null : (first.fromNs + first.toNs) / 2,
+    odd: null,
   };
 }
+
+const damages = (rises: readonly (readonly Interval[] | null)[]): SignalObservation['damage'] => ({
+  port_fec_uncorrected_codewords: seen(rises[0]),
+  port_rx_errors: seen(rises[1]),
+});
 
 interface BadPoll extends Interval {
   ratio: number;
