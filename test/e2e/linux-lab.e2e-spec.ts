@@ -34,7 +34,7 @@ const LAB = {
 const RATE = '50Mbit';
 const TIMES = { at: '4s', hold: '5s', duration: '15s' };
 
-/** The culprit that is the injected fault, among the first three. */
+/** The culprit that is the injected fault, among the first three; or the remark, where it cost the jobs nothing. */
 function named({ scorecard }: LabRun): {
   kind: string;
   element: { id: string };
@@ -42,9 +42,8 @@ function named({ scorecard }: LabRun): {
 } {
   const { verdict, truth } = scorecard;
   const ids = truth.flatMap(({ elements }) => elements.map(({ id }) => id));
-  const found = verdict?.culprits
-    .slice(0, 3)
-    .find(({ kind, element }) => kind === truth[0].kind && ids.includes(element.id));
+  const told = verdict === null ? [] : [...verdict.culprits.slice(0, 3), ...(verdict.remarks ?? [])];
+  const found = told.find(({ kind, element }) => kind === truth[0].kind && ids.includes(element.id));
   if (found === undefined)
     throw new Error(`${truth[0].kind} of ${ids.join(', ')} is not named: ${verdict?.answer}`);
   return found;

@@ -14,6 +14,7 @@ import { LADDER, elementCredit } from './element-match.js';
 import { evidenceQuality } from './evidence-quality.js';
 import type { ScoringInput } from '../input.js';
 import { DEFAULT_PROFILE, weighted } from '../profile.js';
+import { remarkedAsNamed } from './remarks.js';
 import { claimsOf, troublesOf } from './recurrence.js';
 import type { Trouble } from './recurrence.js';
 import { SCORE_METRICS } from '../scorecard.js';
@@ -180,8 +181,9 @@ function shareError(input: ScoringInput, answers: readonly (Answer | undefined)[
 function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
   const { topology } = input;
   const truth = troublesOf(input.truth);
+  const { faultFound, culprits: named } = remarkedAsNamed(input, verdict, truth);
   // A verdict that finds no fault, or abstains, stands by none of the suspects it may still list.
-  const culprits = verdict.faultFound === true ? claimsOf(verdict.culprits, truth, topology) : [];
+  const culprits = faultFound === true ? claimsOf(named, truth, topology) : [];
   const answers = assign(truth, culprits, topology);
   const answerSet = culprits.filter(
     (culprit, position) => position < truth.length || culprit.probability >= ANSWER_PROBABILITY,
@@ -192,7 +194,7 @@ function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
   const ranks = exact.map(({ position }) => position + 1);
   const reciprocals = answers.map((answer) => (answer?.credit === LADDER.exact ? 1 / answer.rank : 0));
   const hits = new Set(exact.map(({ culprit }) => culprit));
-  const named = answerSet.filter((culprit) => hits.has(culprit)).length;
+  const right = answerSet.filter((culprit) => hits.has(culprit)).length;
   const onsets = truth.flatMap((entry, fault) => {
     const answer = answers[fault];
     if (answer?.credit !== LADDER.exact) return [];
@@ -217,7 +219,7 @@ function compare(input: ScoringInput, verdict: Verdict, injectedNs: number) {
       onset_error_s: onsets.length === 0 || onsets.includes(null) ? null : mean(onsets as number[]),
       evidence_coverage: quality.coverage,
       evidence_precision: quality.precision,
-      set_f1: (2 * named) / (answerSet.length + truth.length),
+      set_f1: (2 * right) / (answerSet.length + truth.length),
       brier: brierScore(culprits, hits, truth.length),
     } satisfies ExplainabilityFigures,
   };
