@@ -3,7 +3,7 @@
  */
 import { expect } from '@jest/globals';
 import { diagnose } from '../../src/diagnosis/index.js';
-import type { Verdict } from '../../src/diagnosis/index.js';
+import type { Culprit, Verdict } from '../../src/diagnosis/verdict.js';
 import { jobId } from '../../src/core/elements.js';
 import { EvidenceIndex } from '../../src/model/telemetry/series.js';
 import { runCase } from './diagnosis-cases.js';
@@ -12,7 +12,7 @@ import { ACCURACY_FAULTS } from './diagnosis-faults.js';
 import type { FaultName } from './diagnosis-faults.js';
 
 export interface Tally {
-  /** Those whose fault cost a job time: one that costs nobody anything has nothing to be explained. */
+  /** Those whose fault cost a job time, or is named: one that costs nobody anything need not be explained. */
   cases: number;
   /** The hurt element ranks first. */
   element: number;
@@ -22,7 +22,7 @@ export interface Tally {
   details: number;
   /** Of those found, s. */
   worstOnsetErrorS: number;
-  /** Not among the cases: told as odd, and cost next to nothing. */
+  /** ... of which are named by a remark, since they cost next to nothing. */
   odd: number;
   misses: string[];
 }
@@ -49,13 +49,11 @@ export async function tally(all: readonly CaseRequest[]): Promise<Tally> {
   for (const request of all) {
     const drill = await runCase(request);
     const verdict = diagnose(drill);
-    const isOdd = (verdict.remarks ?? []).some(({ element: { id } }) => id === drill.truth[0].elements[0].id);
-    const nothingS = isOdd ? ODD_S : NOTHING_S;
-    if (verdict.culprits.length === 0 && !(await costsTime(request, drill, nothingS))) {
-      result.odd += Number(isOdd);
-      continue;
-    }
-    const { element, alone, details, onsetErrorS } = compare(drill, verdict);
+    const costS = verdict.culprits.length > 0 ? Infinity : await costOf(request, drill);
+    const odd = costS < ODD_S ? named(drill, verdict) : [];
+    if (odd.length === 0 && costS < NOTHING_S) continue;
+    const { element, alone, details, onsetErrorS } = compare(drill, [...verdict.culprits, ...odd]);
+    result.odd += odd.length;
     result.cases++;
     result.element += Number(element);
     result.alone += Number(alone);
@@ -71,17 +69,29 @@ export async function tally(all: readonly CaseRequest[]): Promise<Tally> {
 
 /** Of a minute: what a fault takes in passing and no poll shows. */
 const NOTHING_S = 0.01;
-/** A fiftieth of a minute: who costs no more may be told as odd. */
+/** A fiftieth of a minute: what costs no more may be named by a remark instead. */
 const ODD_S = 1.2;
 
-/** Whether a job comes later to its last step than in the same run without the fault. */
-async function costsTime(request: CaseRequest, drill: DiagnosisCase, nothingS: number): Promise<boolean> {
+/** By how much a job comes later to its last step than in the same run without the fault, at most, s. */
+async function costOf(request: CaseRequest, drill: DiagnosisCase): Promise<number> {
   const calm = await runCase({ ...request, leftOut: request.faults.map((_, index) => index) });
-  return drill.jobs.some(({ name }) => {
+  const costsS = drill.jobs.map(({ name }) => {
     const [ends, ideal] = [stepEnds(drill, name), stepEnds(calm, name)];
     const last = Math.min(ends.length, ideal.length) - 1;
-    return last < 0 || (ends[last] - ideal[last]) / 1e9 >= nothingS;
+    return last < 0 ? Infinity : (ends[last] - ideal[last]) / 1e9;
   });
+  return Math.max(...costsS);
+}
+
+/** What names an element, in a culprit or in a remark. */
+type Name = Pick<Culprit, 'element' | 'kind' | 'side' | 'direction' | 'onset_s'>;
+
+/** The remark on the hurt element, if there is one. */
+function named({ truth: [truth] }: DiagnosisCase, { remarks = [] }: Verdict): Name[] {
+  const own = remarks.find(({ element }) => element.id === truth.elements[0].id);
+  if (own === undefined) return [];
+  const { element, kind, side = 'unknown', from_s: onset = null } = own;
+  return [{ element, kind, side, direction: 'both', onset_s: onset }];
 }
 
 /** Ends of all steps of a job, ns. */
@@ -90,21 +100,21 @@ export function stepEnds({ evidence }: DiagnosisCase, job: string): number[] {
   return steps === undefined ? [] : [...steps.timesNs].slice(1);
 }
 
-function compare({ truth: [truth] }: DiagnosisCase, { culprits }: Verdict) {
-  const first = culprits.at(0);
+function compare({ truth: [truth] }: DiagnosisCase, names: readonly Name[]) {
+  const first = names.at(0);
   const element = first?.element.id === truth.elements[0].id;
   const side = truth.side === 'unknown' || first?.side === truth.side;
   const details = element && side && first?.kind === truth.kind && first.direction === truth.direction;
   const onsetS = first?.onset_s ?? null;
   const onsetErrorS = element && onsetS !== null ? Math.abs(onsetS - truth.fromNs / 1e9) : 0;
-  return { element, alone: element && culprits.length === 1, details, onsetErrorS };
+  return { element, alone: element && names.length === 1, details, onsetErrorS };
 }
 
 /** `renegotiated  8 cases: element 8, alone 8, details 8, onset within 0.5 s`, on the test run's own output. */
 export function print(name: string, { cases, element, alone, details, odd, worstOnsetErrorS }: Tally): void {
   const onset = `onset within ${worstOnsetErrorS.toFixed(2)} s`;
   process.stdout.write(
-    `  ${name.padEnd(24)} ${cases} cases: element ${element}, alone ${alone}, details ${details}, ${onset}, odd ${odd}\n`,
+    `  ${name.padEnd(24)} ${cases} cases: element ${element}, alone ${alone}, details ${details}, ${onset}, by a remark ${odd}\n`,
   );
 }
 
