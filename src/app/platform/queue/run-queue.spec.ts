@@ -9,7 +9,7 @@ import { openRunQueue, type RunQueue } from './run-queue.js';
 
 jest.setTimeout(60_000);
 
-/** A worker that takes a run and never ends it. */
+/** A worker that takes a run and never ends it; on a busy machine it may be late by seconds to renew its lock. */
 const STUCK_WORKER = `
 import { openRunQueue } from './src/app/platform/queue/run-queue.js';
 const [databaseUrl, redisUrl] = process.argv.slice(2);
@@ -17,7 +17,7 @@ const queue = await openRunQueue({ redisUrl: redisUrl || undefined }, databaseUr
 await queue.worker(async (runId) => {
   console.log(runId);
   await new Promise(() => setInterval(() => undefined, 1000));
-}, { concurrency: 1, lockDurationMs: 1000, stalledIntervalMs: 500 });
+}, { concurrency: 1, lockDurationMs: 5000, stalledIntervalMs: 500 });
 `;
 
 /** Redis lets one check for lost jobs pass per interval, whoever asks, so all workers of this spec use a short one. */
