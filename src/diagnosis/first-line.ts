@@ -33,7 +33,7 @@ const percentOf = (probability: number): string =>
   probability > 0.99 ? `${Number((100 * probability).toPrecision(3))} %` : percent(probability);
 
 /** A dead host is the host's. */
-export function areaOf(context: Context, { hypothesis, device }: Explanation): Area {
+function areaOf(context: Context, { hypothesis, device }: Explanation): Area {
   if (hypothesis === 'node-down/device' && device !== undefined) {
     return context.topology.devices[device].role === 'host' ? 'host' : 'network';
   }

@@ -4,7 +4,7 @@
 import type { Hypothesis } from './likelihoods.js';
 import type { Area } from './verdict.js';
 
-export interface Advice {
+interface Advice {
   area: Area;
   next: string;
 }

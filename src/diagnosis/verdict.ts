@@ -27,18 +27,7 @@ export interface Culprit {
   lostTimeShare: number | null;
   /** That this element is in trouble of this kind. */
   probability: number;
-  /** How far each part of it is certain; left out by those who only say how sure they are of all. */
-  certainty?: Certainty;
   evidence: CitedEvidence[];
-}
-
-export interface Certainty {
-  /** That this element is in trouble, of whatever kind. */
-  element: number;
-  /** That it is of this kind, given that it is this element. */
-  kind: number;
-  /** That it comes from this side, given both; null where no side is stated. */
-  side: number | null;
 }
 
 /** What stands out, and cost nobody anything. */

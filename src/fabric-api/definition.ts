@@ -28,7 +28,7 @@ export const fabricSpecSchema = z.strictObject({
     ),
   topology: topologySchema.describe('devices and links'),
   settings: fabricSettingsSchema.describe('transport, detection and routing behaviour'),
-  traits: traitsSchema.describe('traits and harmless events that this file states, in place of draws'),
+  traits: traitsSchema.describe('traits and background events that this file states, in place of draws'),
   jobs: z.array(jobSchema).default([]).describe('training jobs on the fabric'),
   telemetry: telemetrySchema.describe('how the fabric is watched'),
   lab: labSettingsSchema.optional().describe('how the driver linux builds the fabric'),

@@ -6,7 +6,7 @@
  */
 import { SCORE_METRICS, SCORE_NAMES } from '../scoring/scorecard.js';
 import type { OutsideDiagnosis, PublishedAlignment, Scorecard } from '../scoring/scorecard.js';
-import type { Certainty, CitedEvidence, FirstLine, Remark, Verdict } from '../diagnosis/verdict.js';
+import type { CitedEvidence, FirstLine, Remark, Verdict } from '../diagnosis/verdict.js';
 import type { ElementRef } from '../core/elements.js';
 import type { ReportFormat } from './common/report.js';
 
@@ -26,8 +26,6 @@ const firstLine = ({ area, probability, ongoing, next, text }: FirstLine) => ({
   next,
   text,
 });
-
-const certainty = ({ element: place, kind, side }: Certainty) => ({ element: place, kind, side });
 
 const remark = ({ kind, element: ref, side, from_s, to_s, text, evidence }: Remark) => ({
   kind,
@@ -63,7 +61,6 @@ export function orderedVerdict(verdict: Verdict) {
       onset_s: culprit.onset_s,
       lostTimeShare: culprit.lostTimeShare,
       probability: culprit.probability,
-      ...(culprit.certainty === undefined ? {} : { certainty: certainty(culprit.certainty) }),
       evidence: culprit.evidence.map(cited),
     })),
     ...(verdict.remarks === undefined ? {} : { remarks: verdict.remarks.map(remark) }),

@@ -1,16 +1,15 @@
 /**
  * Lets what was drawn, or stated, happen to the simulated network at its time.
  */
+import { NS_PER } from '../core/units.js';
 import { EVENT } from './event-kind.js';
 import type { EventQueue } from './event-queue.js';
 import type { ControlPlane } from './network/control-plane.js';
 import type { PhysicalLayer } from './network/physical-layer.js';
-import type { Happening, Happenings } from './noise/happenings.js';
-
-const HOUR_NS = 3600e9;
+import type { BackgroundEvent, BackgroundEvents } from './noise/background-events.js';
 
 /** What the network does about them. */
-export interface HappeningTargets {
+interface BackgroundEventTargets {
   physical: PhysicalLayer;
   control: ControlPlane;
   /** @param factor 1: it computes at its normal speed again */
@@ -18,31 +17,31 @@ export interface HappeningTargets {
   resetCounters(nowNs: number, device: number): void;
 }
 
-export class HappeningEvents {
-  private readonly all: Happening[] = [];
+export class BackgroundEventTimes {
+  private readonly all: BackgroundEvent[] = [];
 
   constructor(
-    private readonly happenings: Happenings,
+    private readonly background: BackgroundEvents,
     private readonly queue: EventQueue,
-    private readonly targets: HappeningTargets,
+    private readonly targets: BackgroundEventTargets,
   ) {
-    for (const one of [...happenings.stated(), ...happenings.ofHour(-1)]) this.schedule(one);
+    for (const one of [...background.stated(), ...background.ofHour(-1)]) this.schedule(one);
     this.hour(0);
   }
 
   /** Schedules what an hour brings. */
   hour(hour: number): void {
-    const drawn = this.happenings.ofHour(hour);
-    if (!this.happenings.isDrawn) return;
+    const drawn = this.background.ofHour(hour);
+    if (!this.background.isDrawn) return;
     for (const one of drawn) this.schedule(one);
-    this.queue.schedule((hour + 1) * HOUR_NS, EVENT.hour, hour + 1);
+    this.queue.schedule((hour + 1) * NS_PER.h, EVENT.hour, hour + 1);
   }
 
   due(nowNs: number, index: number, ends: boolean): void {
     const one = this.all[index];
     if (!ends) {
-      this.happenings.note(one);
-      if (one.toNs > one.fromNs) this.queue.schedule(one.toNs, EVENT.happening, index, 1);
+      this.background.note(one);
+      if (one.toNs > one.fromNs) this.queue.schedule(one.toNs, EVENT.background, index, 1);
     }
     const { targets } = this;
     switch (one.kind) {
@@ -57,8 +56,8 @@ export class HappeningEvents {
     }
   }
 
-  private schedule(one: Happening): void {
+  private schedule(one: BackgroundEvent): void {
     const index = this.all.push(one) - 1;
-    this.queue.schedule(Math.max(0, one.fromNs), EVENT.happening, index, 0);
+    this.queue.schedule(Math.max(0, one.fromNs), EVENT.background, index, 0);
   }
 }

@@ -34,8 +34,8 @@ export const EVENT = {
   watchdog: 20,
   /** Subject job: its peers give up on a dead host. */
   jobLost: 10,
-  /** Subject happening: it begins, or with detail 1 ends. */
-  happening: 40,
+  /** Subject an event that nobody injected: it begins, or with detail 1 ends. */
+  background: 40,
   /** Subject hour: what is drawn for it is due. */
   hour: 41,
 } as const;

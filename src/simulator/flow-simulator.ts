@@ -31,8 +31,8 @@ import { noiseOf } from './noise/noise.js';
 import { World, type statedTraits } from './noise/world.js';
 import type { FlowEngine } from './flow-engine.js';
 import type { ShapeContext } from './rates/flow-shape.js';
-import { HappeningEvents } from './happening-events.js';
-import { Happenings } from './noise/happenings.js';
+import { BackgroundEventTimes } from './background-event-times.js';
+import { BackgroundEvents } from './noise/background-events.js';
 import { InjectedTraffic } from './injected-traffic.js';
 import { prepareJob, restarter, type KnownConnections, type ReadyJob } from './jobs/job-program.js';
 import { JobRunner } from './jobs/job-runner.js';
@@ -77,7 +77,7 @@ export class FlowSimulator extends FabricControls {
   private readonly pathUse: PathUse;
   protected readonly placements: Placements;
   protected readonly supervisor: JobSupervisor;
-  private readonly happening: HappeningEvents | undefined;
+  private readonly background: BackgroundEventTimes | undefined;
   /** What was drawn beside what was asked for. */
   readonly world: World;
   /** Signs of life, and how exact the searches for steady states are. */
@@ -151,12 +151,12 @@ export class FlowSimulator extends FabricControls {
     this.supervisor = this.supervise(connections, restarter(jobs, known, placements, context));
     this.pathUse = new PathUse(topology, jobs, connections, beliefs, placements);
     this.wire(connections);
-    if (!world.isQuiet) this.happening = this.happeningEvents(world);
+    if (!world.isQuiet) this.background = this.backgroundEvents(world);
   }
 
-  private happeningEvents(world: World): HappeningEvents {
+  private backgroundEvents(world: World): BackgroundEventTimes {
     const { topology, queue, physical, control } = this;
-    return new HappeningEvents(new Happenings(world, topology, control.betweenSwitches), queue, {
+    return new BackgroundEventTimes(new BackgroundEvents(world, topology, control.betweenSwitches), queue, {
       physical,
       control,
       throttle: (gpu, factor) => this.setSlowdown('too hot', [gpu], factor),
@@ -386,10 +386,10 @@ export class FlowSimulator extends FabricControls {
         return this.runner.checkpointDone(nowNs, subject);
       case EVENT.jobRestart:
         return this.supervisor.due(nowNs, subject);
-      case EVENT.happening:
-        return this.happening?.due(nowNs, subject, detail === 1);
+      case EVENT.background:
+        return this.background?.due(nowNs, subject, detail === 1);
       case EVENT.hour:
-        return this.happening?.hour(subject);
+        return this.background?.hour(subject);
       case EVENT.jobLost:
         return this.runner.lost(nowNs, subject);
       default:

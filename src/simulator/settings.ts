@@ -135,7 +135,7 @@ const simulation = {
     .enum(REALISM)
     .default('quiet')
     .describe(
-      'how untidy the world is: quiet (nothing happens but what is asked for), typical, rough; each draws lasting differences, noise and harmless events by the seed',
+      'how untidy the world is: quiet (nothing happens but what is asked for), typical, rough; each draws lasting differences, noise and background events by the seed',
     ),
   fidelity: z
     .enum(['flow', 'auto'])

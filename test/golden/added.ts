@@ -18,8 +18,8 @@ export const ADDED: readonly Addition[] = [
     why: 'odd wiring is told with the fabric, before any drill',
   },
   {
-    where: /\/(verdict|body)\/(firstLine|remarks|notes|culprits\/\d+\/certainty)$/,
-    why: 'what an operator asks first, what is odd and cost nothing, what the evidence has wrong, how sure each part is',
+    where: /\/(verdict|body)\/(firstLine|remarks|notes)$/,
+    why: 'what an operator asks first, what is odd and cost nothing, what the evidence has wrong',
   },
   {
     where: /\/body\/(code|params)$/,

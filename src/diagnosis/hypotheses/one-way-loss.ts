@@ -26,6 +26,9 @@ export const oneWayLoss: Family = {
   hypotheses: ['one-way-loss/unknown'],
   hypothesise,
   cause: (context, culprit) => {
+    if (culprit.harmless === true) {
+      return `lost its session from ${since(culprit)} ${until(context, culprit)} while both ends said "up"`;
+    }
     const what = culprit.direction === 'both' ? 'traffic' : `what ${elementName(culprit.direction)} sent`;
     const direction = culprit.direction === 'both' ? "; which direction can't be told" : '';
     return `lost ${what} from ${since(culprit)} ${until(context, culprit)} while both ends said "up"${direction}`;

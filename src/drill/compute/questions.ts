@@ -11,7 +11,7 @@ import type { GateInput } from '../gate/gate-input.js';
 import type { Plan } from '../plan/plan.js';
 import { planExperiment, type PlanRequest } from '../plan/planning.js';
 
-export interface RecordedEvidence {
+interface RecordedEvidence {
   /** The evidence file, or the descriptor under which this process has it open. */
   source: Uint8Array | number;
   /** The fabric that it is of; the one that came with the file when left out. */
@@ -19,7 +19,7 @@ export interface RecordedEvidence {
   window: Window;
 }
 
-export interface WatchedFabric {
+interface WatchedFabric {
   fabric: FabricDocument;
   seed: number;
   window: Required<Window>;

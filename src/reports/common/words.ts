@@ -121,19 +121,7 @@ export const withoutTruth = ({ verdict }: Pick<Scorecard, 'verdict'>): string =>
 
 export function culpritSentence(culprit: Culprit): string {
   const onset = culprit.onset_s === null ? 'onset not known' : `since ${formatSeconds(culprit.onset_s)}`;
-  return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}${partsOf(culprit)}`;
-}
-
-/** How sure each part is, where that is told. */
-function partsOf({ certainty }: Culprit): string {
-  if (certainty === undefined) return '';
-  const { element, kind, side } = certainty;
-  const parts = [
-    `element ${formatPercent(element)}`,
-    `kind ${formatPercent(kind)}`,
-    ...(side === null ? [] : [`side ${formatPercent(side)}`]),
-  ];
-  return ` (${parts.join(', ')})`;
+  return `${culprit.kind} at ${culprit.element.id} (${culprit.side}, ${direction(culprit.direction)}), ${onset}, probability ${formatPercent(culprit.probability)}`;
 }
 
 /** `netops (api): link-down at link:a--b; explainability 82.5`, for a line of a report. */

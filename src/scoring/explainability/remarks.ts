@@ -12,7 +12,7 @@ import type { Trouble } from './recurrence.js';
 import { NS_PER_S } from '../measures/statistics.js';
 
 /** A share of the lost time below this is none. */
-export const COSTLESS_SHARE = 0.02;
+const COSTLESS_SHARE = 0.02;
 /** A remark belongs to a fault that came within this time of it. */
 const NEAR_S = 30;
 

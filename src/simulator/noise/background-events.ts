@@ -3,21 +3,20 @@
  * that start again. Drawn hour by hour by element, or stated by a file at an instant.
  */
 import { hashText } from '../../core/prng.js';
+import { NS_PER } from '../../core/units.js';
 import type { Topology } from '../../model/topology/model.js';
 import { between, exponentialOf, logNormalOf, poissonOf, uniformAt } from './draws.js';
 import type { Level } from './levels.js';
 import { idsOf, type World } from './world.js';
 
-const HOUR_NS = 3600e9;
-const NS_PER_S = 1e9;
 const HOURS_PER_DAY = 24;
 const HOURS_PER_MONTH = 30 * HOURS_PER_DAY;
 
-export const HAPPENINGS = ['flap', 'bfdBounce', 'throttle', 'counterReset'] as const;
-export type HappeningKind = (typeof HAPPENINGS)[number];
+const BACKGROUND_EVENTS = ['flap', 'bfdBounce', 'throttle', 'counterReset'] as const;
+type BackgroundEventKind = (typeof BACKGROUND_EVENTS)[number];
 
-export interface Happening {
-  kind: HappeningKind;
+export interface BackgroundEvent {
+  kind: BackgroundEventKind;
   /** Index of the link, the GPU or the device. */
   subject: number;
   fromNs: number;
@@ -28,7 +27,7 @@ export interface Happening {
 }
 
 /** What is drawn, s and factor, and how often an hour an element has it. */
-const perHour: Readonly<Record<HappeningKind, (level: Level) => number>> = {
+const perHour: Readonly<Record<BackgroundEventKind, (level: Level) => number>> = {
   flap: ({ flap }) => flap.perMonth / HOURS_PER_MONTH,
   bfdBounce: ({ bfdBouncePerDay }) => bfdBouncePerDay / HOURS_PER_DAY,
   throttle: ({ throttle }) => throttle.perDay / HOURS_PER_DAY,
@@ -38,8 +37,10 @@ const perHour: Readonly<Record<HappeningKind, (level: Level) => number>> = {
 /** What a file states lasts as long as such things usually do. G5, O18 */
 const STATED = { flap: 5, bfdBounce: 0, throttle: 600, counterReset: 0, factor: 1.07 } as const;
 
-export class Happenings {
-  private readonly elements: Readonly<Record<HappeningKind, { ids: readonly string[]; streams: Int32Array }>>;
+export class BackgroundEvents {
+  private readonly elements: Readonly<
+    Record<BackgroundEventKind, { ids: readonly string[]; streams: Int32Array }>
+  >;
   private readonly gpuOf: (id: string) => number;
 
   constructor(
@@ -69,25 +70,25 @@ export class Happenings {
   }
 
   /** Those of a file, whatever the hour. */
-  stated(): Happening[] {
-    return HAPPENINGS.flatMap((kind) =>
-      [...this.world.allStated(kind)].flatMap(([id, atS]): Happening[] => {
+  stated(): BackgroundEvent[] {
+    return BACKGROUND_EVENTS.flatMap((kind) =>
+      [...this.world.allStated(kind)].flatMap(([id, atS]): BackgroundEvent[] => {
         const subject = kind === 'throttle' ? this.gpuOf(id) : this.elements[kind].ids.indexOf(id);
         if (subject < 0) return [];
-        const fromNs = atS * NS_PER_S;
-        return [{ kind, subject, fromNs, toNs: fromNs + STATED[kind] * NS_PER_S, factor: STATED.factor }];
+        const fromNs = atS * NS_PER.s;
+        return [{ kind, subject, fromNs, toNs: fromNs + STATED[kind] * NS_PER.s, factor: STATED.factor }];
       }),
     );
   }
 
   /** Those that begin in an hour of the run; -1 is the one before it. */
-  ofHour(hour: number): Happening[] {
+  ofHour(hour: number): BackgroundEvent[] {
     const { level } = this.world;
     if (level === undefined) return [];
-    return HAPPENINGS.flatMap((kind) => this.drawn(kind, level, hour));
+    return BACKGROUND_EVENTS.flatMap((kind) => this.drawn(kind, level, hour));
   }
 
-  note({ kind, subject, fromNs, toNs, factor }: Happening): void {
+  note({ kind, subject, fromNs, toNs, factor }: BackgroundEvent): void {
     const element = this.elements[kind].ids[subject];
     this.world.happened({
       event: kind,
@@ -98,16 +99,16 @@ export class Happenings {
     });
   }
 
-  private drawn(kind: HappeningKind, level: Level, hour: number): Happening[] {
+  private drawn(kind: BackgroundEventKind, level: Level, hour: number): BackgroundEvent[] {
     const { ids, streams } = this.elements[kind];
     const seed = this.world.seedOf(kind);
     const mean = perHour[kind](level);
-    const found: Happening[] = [];
+    const found: BackgroundEvent[] = [];
     for (let subject = 0; subject < streams.length; subject++) {
       if (ids[subject] === '' || poissonOf(uniformAt(seed, streams[subject], hour), mean) === 0) continue;
       const draw = (which: number): number => uniformAt(seed + which, streams[subject], hour);
-      const fromNs = (hour + draw(1)) * HOUR_NS;
-      const toNs = fromNs + NS_PER_S * lastsS(kind, level, draw(2));
+      const fromNs = (hour + draw(1)) * NS_PER.h;
+      const toNs = fromNs + NS_PER.s * lastsS(kind, level, draw(2));
       if (toNs > 0)
         found.push({ kind, subject, fromNs, toNs, factor: between(draw(3), level.throttle.factor) });
     }
@@ -115,7 +116,7 @@ export class Happenings {
   }
 }
 
-const lastsS = (kind: HappeningKind, { flap, throttle }: Level, uniform: number): number => {
+const lastsS = (kind: BackgroundEventKind, { flap, throttle }: Level, uniform: number): number => {
   if (kind === 'flap') return Math.min(60, Math.max(1, logNormalOf(uniform, flap.medianS, flap.sigma)));
   return kind === 'throttle' ? exponentialOf(uniform, throttle.meanS) : 0;
 };

@@ -7,18 +7,16 @@
  */
 import { jobId } from '../../core/elements.js';
 import { hashText } from '../../core/prng.js';
+import { NS_PER } from '../../core/units.js';
 import type { Topology } from '../../model/topology/model.js';
 import type { Job } from '../../model/workload/job.js';
 import { between, logNormalOf, normalOf, poissonOf, uniformAt } from './draws.js';
 import type { Level } from './levels.js';
 import { idsOf, type World } from './world.js';
 
-const DAY_NS = 86_400e9;
-const MINUTE_NS = 60e9;
-const NS_PER_S = 1e9;
 /** Step that rates by the step are meant for, and the shortest time between two collections of garbage. */
-const USUAL_STEP_NS = NS_PER_S;
-const GC_LEAST_NS = 60e9;
+const USUAL_STEP_NS = NS_PER.s;
+const GC_LEAST_NS = NS_PER.m;
 
 /** What one step of a job is made of, by rank. */
 export interface StepNoise {
@@ -60,6 +58,7 @@ export class ComputeNoise {
   /** By GPU: coefficient of variation, and a hash of its id. */
   private readonly scatter: Float64Array;
   private readonly streams: Int32Array;
+  private readonly stepSeed: number;
   private readonly daySeed: number;
   private readonly stopSeed: number;
   /** By job: work of a step, ns, and a hash of its name. */
@@ -107,7 +106,8 @@ export class ComputeNoise {
         ) / 100,
     );
     this.streams = Int32Array.from(ids.gpus, (id) => hashText(id));
-    this.daySeed = world.seedOf('step-noise');
+    this.stepSeed = world.seedOf('step-noise');
+    this.daySeed = world.seedOf('day');
     this.stopSeed = world.seedOf('stop');
     this.gpuIds = ids.gpus;
     this.workNs = Float64Array.from(jobs, workOf);
@@ -117,7 +117,7 @@ export class ComputeNoise {
       [...world.allStated(event)].map(([id, atS]) => ({
         event,
         host: ids.devices.indexOf(id),
-        atNs: atS * NS_PER_S,
+        atNs: atS * NS_PER.s,
         done: false,
       })),
     );
@@ -132,7 +132,7 @@ export class ComputeNoise {
       const gpu = placement[rank];
       const scatter = this.scatter[gpu];
       const drawn =
-        scatter === 0 ? 1 : Math.exp(scatter * normalOf(uniformAt(this.daySeed, this.streams[gpu], step)));
+        scatter === 0 ? 1 : Math.exp(scatter * normalOf(uniformAt(this.stepSeed, this.streams[gpu], step)));
       factors[rank] = common * this.lasting[gpu] * this.stage[job][rank] * drawn;
       stopsNs[rank] = 0;
     }
@@ -149,7 +149,7 @@ export class ComputeNoise {
 
   private dayFactor({ daySwing }: Level, nowNs: number): number {
     const phase = uniformAt(this.daySeed, 0, 0);
-    return 1 + (daySwing / 2) * Math.sin(2 * Math.PI * (nowNs / DAY_NS + phase));
+    return 1 + (daySwing / 2) * Math.sin(2 * Math.PI * (nowNs / NS_PER.d + phase));
   }
 
   private stop(level: Level, job: number, step: number, nowNs: number, by: StopsOf): void {
@@ -161,8 +161,8 @@ export class ComputeNoise {
     if (gc.together) {
       const first = Math.floor(everySteps * uniformAt(this.stopSeed, this.jobStreams[job], 0));
       if (step % everySteps === first) {
-        for (let rank = 0; rank < ranks; rank++) by.stopsNs[rank] += gc.medianS * NS_PER_S;
-        this.note('gcPause', jobId(this.jobs[job].name), nowNs, gc.medianS * NS_PER_S);
+        for (let rank = 0; rank < ranks; rank++) by.stopsNs[rank] += gc.medianS * NS_PER.s;
+        this.note('gcPause', jobId(this.jobs[job].name), nowNs, gc.medianS * NS_PER.s);
       }
     } else {
       this.pick('gcPause', job, step, ranks / everySteps, nowNs, by, (uniform) =>
@@ -174,7 +174,7 @@ export class ComputeNoise {
     this.pick('loaderStall', job, step, perStep * share, nowNs, by, (uniform) =>
       Math.min(capS, logNormalOf(uniform, medianS, sigma)),
     );
-    this.pick('osStall', job, step, (ranks * osStall.perMinute * workNs) / MINUTE_NS, nowNs, by, (uniform) =>
+    this.pick('osStall', job, step, (ranks * osStall.perMinute * workNs) / NS_PER.m, nowNs, by, (uniform) =>
       between(uniform, osStall.lastS),
     );
   }
@@ -195,7 +195,7 @@ export class ComputeNoise {
     const count = poissonOf(uniformAt(seed, stream, step), mean);
     for (let one = 1; one <= count; one++) {
       const rank = Math.floor(stopsNs.length * uniformAt(seed + one, stream, step));
-      const stopNs = NS_PER_S * lasts(uniformAt(seed - one, stream, step));
+      const stopNs = NS_PER.s * lasts(uniformAt(seed - one, stream, step));
       stopsNs[rank] += stopNs;
       this.note(event, this.gpuIds[placement[rank]], nowNs, stopNs);
     }

@@ -17,6 +17,9 @@ const S_PER_HOUR = 3600;
 /** How much a rate by the second scatters about its mean, as a logarithm; with a mean of one. */
 const BURSTY = 0.5;
 
+/** More frequent bursts are a trait of the NIC, which the record tells, and no events. */
+const MOST_NOTED_PER_S = 0.1;
+
 /** Loss bursts and late ACKs of one NIC in one second. */
 export interface SecondOfNic {
   bursts: number;
@@ -129,7 +132,8 @@ export class CounterNoise {
       Number(this.statedLateAcks.get(nic) === second) + poissonOf(draw('late-ack'), this.lateAckRate);
     const span = this.world.level?.lossBurst.packets ?? ([1, 20] as const);
     out.packets = out.bursts === 0 ? 0 : Math.floor(out.bursts * between(draw('burst-length'), span));
-    if (out.bursts > 0 && this.burstRate[nic] < 0.1) this.note('lossBurst', nic, second, out.packets);
+    if (out.bursts > 0 && this.burstRate[nic] < MOST_NOTED_PER_S)
+      this.note('lossBurst', nic, second, out.packets);
     if (out.lateAcks > 0) this.note('ackTimeout', nic, second, out.lateAcks);
   }
 

@@ -2,12 +2,11 @@
  * How long ports and control planes take, where the file does not say: drawn each time, by port and occasion.
  */
 import { hashText } from '../../core/prng.js';
+import { NS_PER } from '../../core/units.js';
 import type { Topology } from '../../model/topology/model.js';
 import { between, logNormalOf, uniformAt } from './draws.js';
 import type { Level } from './levels.js';
 import { idsOf, type World } from './world.js';
-
-const NS_PER_S = 1e9;
 
 export type TimeKind = 'carrierDetection' | 'carrierDebounce' | 'routeRepair' | 'sessionRestore';
 
@@ -38,13 +37,13 @@ export class TimingNoise {
     const uniform = uniformAt(this.seeds[kind], this.streams[port], occasion);
     const { reroute, portUp } = this.level;
     if (kind === 'carrierDebounce') {
-      return NS_PER_S * Math.min(portUp.capS, logNormalOf(uniform, portUp.medianS, portUp.sigma));
+      return NS_PER.s * Math.min(portUp.capS, logNormalOf(uniform, portUp.medianS, portUp.sigma));
     }
     const drawnNs = logNormalOf(uniform, quietNs * reroute.median, reroute.sigma);
     if (kind !== 'routeRepair') return drawnNs;
     const { share, byS } = reroute.late;
     const late = uniformAt(this.seeds[kind] + 1, this.streams[port], occasion);
-    const waitsNs = late < share ? NS_PER_S * between(late / share, byS) : 0;
-    return drawnNs + NS_PER_S * reroute.perPrefixS * this.topology.nics.length + waitsNs;
+    const waitsNs = late < share ? NS_PER.s * between(late / share, byS) : 0;
+    return drawnNs + NS_PER.s * reroute.perPrefixS * this.topology.nics.length + waitsNs;
   }
 }

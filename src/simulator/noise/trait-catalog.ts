@@ -5,8 +5,8 @@
  */
 import { NS_PER } from '../../core/units.js';
 
-export type TraitElement = 'device' | 'nic' | 'port' | 'link';
-export type TraitUnit = 'x' | '%' | '' | 's' | 'dB' | 'dBm' | 'C' | 'events' | '/s' | 'B/s';
+type TraitElement = 'device' | 'nic' | 'port' | 'link';
+type TraitUnit = 'x' | '%' | '' | 's' | 'dB' | 'dBm' | 'C' | 'events' | '/s' | 'B/s';
 
 export interface TraitDefinition {
   of: TraitElement;
@@ -31,7 +31,7 @@ const event = (of: TraitElement, meaning: string): TraitDefinition => ({
   event: true,
 });
 
-export const TRAITS = {
+const TRAITS = {
   computeFactor: {
     of: 'device',
     unit: 'x',

@@ -28,7 +28,7 @@ export function parseTraitValue(text: string, { unit }: TraitDefinition): number
 const wanted = (name: TraitName, definition: TraitDefinition): string =>
   `${name} is from ${rangeOf(definition)}${definition.unit === '' ? ', without a unit' : ''}`;
 
-export const traitSchema = z
+const traitSchema = z
   .strictObject({
     element: selectorSchema.describe('of which elements; mode: all for every one that fits'),
     gpu: z.int().min(0).optional().describe('of a host: only this GPU, from 0'),

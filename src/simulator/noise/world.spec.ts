@@ -168,7 +168,7 @@ describe('times of the control plane', () => {
   });
 });
 
-describe('harmless events that a file states', () => {
+describe('background events that a file states', () => {
   const at = (type: string, name: string, trait: string): object => ({
     traits: [{ element: { type, names: [name] }, trait, value: '2s' }],
   });

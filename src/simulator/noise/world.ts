@@ -15,14 +15,14 @@ import { traitDefinition, type TraitName } from './trait-catalog.js';
 import { parseTraitValue, type StatedTraits } from './trait-schema.js';
 
 /** What a trait came out as, by element. */
-export interface TraitRecord {
+interface TraitRecord {
   unit: string;
   stated: string[];
   values: Record<string, number>;
 }
 
 /** What happened though nobody injected it. */
-export interface EventRecord {
+interface EventRecord {
   event: string;
   element: string;
   fromNs: number;
@@ -37,7 +37,7 @@ export interface WorldRecord {
 }
 
 /** The id of a GPU, which no selector selects alone. */
-export const gpuId = (host: string, position: number): string => `gpu:${host}/${position}`;
+const gpuId = (host: string, position: number): string => `gpu:${host}/${position}`;
 
 export class World {
   readonly level: Level | undefined;

@@ -12,7 +12,7 @@ import type { Counters } from './counters.js';
 
 const NS_PER_S = 1e9;
 
-export interface BackgroundSources {
+interface BackgroundSources {
   topology: Topology;
   settings: FabricSettings;
   physical: PhysicalLayer;

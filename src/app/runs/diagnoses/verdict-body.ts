@@ -68,13 +68,6 @@ const culpritSchema = z.strictObject({
   onset_s: seconds.describe('seconds from the start of the run'),
   lostTimeShare: share,
   probability: chance.describe('that this element is in trouble of this kind'),
-  certainty: z
-    .strictObject({
-      element: chance.describe('that this element is in trouble, of whatever kind'),
-      kind: chance.describe('that it is of this kind, given the element'),
-      side: chance.nullable().describe('that it comes from this side, given both; null where none is stated'),
-    })
-    .optional(),
   evidence: z.array(citedSchema).max(500).default([]),
 });
 

@@ -12,7 +12,7 @@ import { InputError } from '../../../core/problem.js';
 import type { Config } from '../../../system/config/config.js';
 import { planHere } from '../../client/check.js';
 import type { ExperimentFile } from '../../files/definitions.js';
-import type { ParityPlace } from './parity-place.js';
+import type { ParityRunner } from './parity-runner.js';
 
 export interface PlannedPair {
   seed: number;
@@ -33,14 +33,14 @@ export interface PairToPlan {
 
 /** @throws InputError when one of the two fabrics can't run it, for an impairment or anything else */
 export async function planBoth(
-  place: ParityPlace,
+  runner: ParityRunner,
   { source, real, twin, config }: PairToPlan,
   seed: number,
 ): Promise<PlannedPair> {
-  const plan = await place.plan(source, real, seed);
+  const plan = await runner.plan(source, real, seed);
   requireSupported(source, plan);
   const pinned = withTargets(source, plan);
-  const prediction = await planHere(pinned, twin, seed, { ask: place.ask, config });
+  const prediction = await planHere(pinned, twin, seed, { ask: runner.ask, config });
   requireSupported(source, prediction);
   return {
     ...{ seed, pinned, exposedJobs: plan.blastRadius.exposedJobs },

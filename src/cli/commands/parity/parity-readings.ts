@@ -12,7 +12,7 @@ import type { PublishedTruth } from '../../../scoring/scorecard.js';
 import type { Series } from '../../../model/telemetry/series.js';
 import type { TruthEntry } from '../../../faults/ground-truth.js';
 import type { PlannedPair } from './parity-plan.js';
-import type { FinishedRun, ParityPlace } from './parity-place.js';
+import type { FinishedRun, ParityRunner } from './parity-runner.js';
 
 export interface PairReadings {
   predicted: ParityRun;
@@ -22,12 +22,12 @@ export interface PairReadings {
 const NS_PER_S = 1e9;
 
 export async function readingsOf(
-  place: ParityPlace,
+  runner: ParityRunner,
   { exposedJobs }: PlannedPair,
   predicted: FinishedRun,
   measured: FinishedRun,
 ): Promise<PairReadings> {
-  const [twin, real] = [await observed(place, predicted), await observed(place, measured)];
+  const [twin, real] = [await observed(runner, predicted), await observed(runner, measured)];
   const readings = (
     own: Observed | undefined,
     other: Observed | undefined,
@@ -41,8 +41,8 @@ export async function readingsOf(
 
 type Observed = NonNullable<Awaited<ReturnType<typeof observed>>>;
 
-async function observed(place: ParityPlace, run: FinishedRun) {
-  const file = await place.evidence(run);
+async function observed(runner: ParityRunner, run: FinishedRun) {
+  const file = await runner.evidence(run);
   if (file === undefined) return undefined;
   const { decodeEvidenceFile } = await import('../../../evidence/arrow.js');
   const decoded = await decodeEvidenceFile(file);

@@ -28,7 +28,7 @@ export interface FinishedRun {
   exitCode: ExitCode;
 }
 
-export interface ParityPlace {
+export interface ParityRunner {
   /** Answers about what is simulated. */
   ask: Ask;
   plan(source: ExperimentFile, fabric: Loaded<FabricDocument>, seed: number): Promise<PlanView>;
@@ -45,7 +45,7 @@ export async function inThisProcess<T>(
   store: CommandStore,
   interrupts: Interrupts,
   context: CommandContext,
-  work: (place: ParityPlace) => Promise<T>,
+  work: (runner: ParityRunner) => Promise<T>,
 ): Promise<T> {
   const thread = takeComputing();
   const files = new Map<string, EvidenceFile>();
@@ -84,7 +84,7 @@ export const onServer = (
   confirm: string | undefined,
   interrupts: Interrupts,
   context: CommandContext,
-): ParityPlace => ({
+): ParityRunner => ({
   ask: (name, asked) => withAnswers(context, (ask) => ask(name, asked)),
   plan: async (source, fabric, seed) => {
     try {

@@ -30,8 +30,8 @@ import {
   isComputedHere,
   onServer,
   type FinishedRun,
-  type ParityPlace,
-} from './parity-place.js';
+  type ParityRunner,
+} from './parity-runner.js';
 import { planBoth, type PairToPlan, type PlannedPair } from './parity-plan.js';
 import { readingsOf, type PairReadings } from './parity-readings.js';
 import { predictingFabric, requireComparable } from './parity-twin.js';
@@ -145,7 +145,10 @@ async function compareAnywhere(
     const both = await read(store);
     const isHere = context.config.serverUrl === undefined && [both.real, both.twin].every(isComputedHere);
     if (!isHere) return [both] as const;
-    return [both, await inThisProcess(store, interrupts, context, (place) => compare(place, both))] as const;
+    return [
+      both,
+      await inThisProcess(store, interrupts, context, (runner) => compare(runner, both)),
+    ] as const;
   });
   return (
     here ??
@@ -156,17 +159,17 @@ async function compareAnywhere(
   );
 }
 
-async function compare(place: ParityPlace, check: Check): Promise<ParityResult> {
+async function compare(runner: ParityRunner, check: Check): Promise<ParityResult> {
   const { source, real, twin, seeds, context } = check;
   const plans: PlannedPair[] = [];
-  for (const seed of seeds) plans.push(await planBoth(place, check, seed));
+  for (const seed of seeds) plans.push(await planBoth(runner, check, seed));
   context.note(`predicting on ${twin.value.metadata.name}`);
-  const predicted = await runAll(place, check, twin, plans);
+  const predicted = await runAll(runner, check, twin, plans);
   context.note(`measuring on ${real.value.metadata.name}`);
-  const measured = await runAll(place, check, real, plans);
+  const measured = await runAll(runner, check, real, plans);
   const pairs: PairReadings[] = [];
   for (const [at, plan] of plans.entries()) {
-    pairs.push(await readingsOf(place, plan, predicted[at], measured[at]));
+    pairs.push(await readingsOf(runner, plan, predicted[at], measured[at]));
   }
   const layers = compareLayers(
     pairs.map((pair) => pair.predicted.readings),
@@ -194,7 +197,7 @@ async function compare(place: ParityPlace, check: Check): Promise<ParityResult> 
 
 /** @throws InterruptedError with its exit code when a run did not run its course: nothing may follow on such a fabric */
 async function runAll(
-  place: ParityPlace,
+  runner: ParityRunner,
   { interrupts, context }: Check,
   fabric: Loaded<FabricDocument>,
   plans: readonly PlannedPair[],
@@ -202,7 +205,7 @@ async function runAll(
   const runs: FinishedRun[] = [];
   for (const { pinned, seed } of plans) {
     if (interrupts.interrupted) throw new InterruptedError(EXIT.aborted);
-    const run = await place.run(pinned, fabric, seed);
+    const run = await runner.run(pinned, fabric, seed);
     const { exitCode } = run;
     if (exitCode !== EXIT.passed && exitCode !== EXIT.failed && exitCode !== EXIT.inconclusive) {
       context.note(`nothing is compared; look at it with: ${context.command(`runs show ${run.id}`)}`);

@@ -10,7 +10,7 @@ import type { Context } from '../../series/context.js';
 import type { Column } from '../../series/samples.js';
 import { expectedMaximum, median, robustSpread } from '../../series/statistics.js';
 
-export interface Population {
+interface Population {
   /** Spread of a rank's times from poll to poll. */
   scatter: number;
   /** Spread of what GPUs of the same host take for good. */

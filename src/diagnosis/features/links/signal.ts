@@ -32,7 +32,7 @@ const OWN_SHARE = 0.25;
 const FEWEST_ODD_POLLS = 3;
 /** Fewer corrected bits in a second are chance: ratios are told in steps of one bit. */
 const FEWEST_BITS = 100;
-/** RS(544,514) over PAM4 is specified up to this ratio (IEEE 802.3bs, 120E and 121; OIF-CEI-56G). */
+/** RS(544,514) over PAM4 is specified up to this ratio (IEEE 802.3bs, 121.1.1). */
 const MOST_CORRECTABLE = 2.4e-4;
 /** Counters of damage whose rise is a sign; the second takes damaged frames of any origin. */
 const DAMAGE_METRICS = ['port_fec_uncorrected_codewords', 'port_rx_errors'] as const;
